@@ -1,0 +1,286 @@
+//! The child's side of a trial: one condition, served turn by turn.
+
+use std::any::Any;
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use corolab_syscalls::{affinity, clock, usage};
+
+use crate::contender::{Assignment, Contender};
+use crate::sample::{Batch, Refusal, Sample};
+use crate::stopwatch::{Calibration, nanos};
+use crate::wire::{ChildEnd, FromChild, ToChild, VERSION};
+
+/// Who decides how often a workload's body runs: the parent over the wire, a
+/// criterion target, or a test.
+pub trait Turns {
+    /// Runs `body` until there are no more turns.
+    ///
+    /// `body(rounds)` does `rounds * round_ops` operations and says what they
+    /// computed; `expected(rounds)` is what they should have.
+    ///
+    /// # Errors
+    /// What the body refuses, or a wrong answer.
+    fn serve(
+        &mut self,
+        round_ops: u64,
+        expected: &dyn Fn(u64) -> u64,
+        body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
+    ) -> Result<(), Refusal>;
+}
+
+/// Runs one batch and holds its answer against the right one, off the clock.
+///
+/// # Errors
+/// What the body refuses, or a wrong answer, with both values.
+pub fn checked(
+    rounds: u64,
+    expected: &dyn Fn(u64) -> u64,
+    body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
+) -> Result<Batch, Refusal> {
+    let batch = body(rounds)?;
+    let right = expected(rounds);
+    if batch.answer == right {
+        Ok(batch)
+    } else {
+        Err(Refusal::failed(format!(
+            "wrong answer after {rounds} rounds: {} instead of {right}",
+            batch.answer
+        )))
+    }
+}
+
+/// The whole of a runner: speaks the wire for one of `contenders`.
+///
+/// A runner of your own is an executable whose `main` is this call.
+pub fn main(contenders: &[&Contender]) -> ExitCode {
+    let mut wire = match ChildEnd::from_environment() {
+        Ok(wire) => wire,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::from(2);
+        }
+    };
+    let hello = FromChild::Hello {
+        wire: VERSION,
+        contenders: contenders
+            .iter()
+            .map(|contender| contender.profile())
+            .collect(),
+    };
+    if wire.say(&hello).is_err() {
+        return ExitCode::SUCCESS; // the parent only wanted to look, and has gone
+    }
+    let assignment = match wire.hear() {
+        Ok(Some(ToChild::Begin(assignment))) => assignment,
+        Ok(None) => return ExitCode::SUCCESS,
+        Ok(Some(other)) => return out_of_order(&other),
+        Err(why) => return unheard(&why),
+    };
+    let ended = panic::catch_unwind(AssertUnwindSafe(|| {
+        let measure = find(contenders, &assignment)?.measure_of(&assignment.condition)?;
+        measure(&assignment, &mut OverWire { wire: &mut wire })
+    }));
+    let last = match ended {
+        Ok(Ok(())) => FromChild::Done,
+        Ok(Err(refusal)) => FromChild::Refused(refusal),
+        Err(panic) => FromChild::Refused(Refusal::failed(format!("panicked: {}", words(&*panic)))),
+    };
+    let code = if last == FromChild::Done {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    };
+    drop(wire.say(&last));
+    code
+}
+
+fn find<'a>(
+    contenders: &[&'a Contender],
+    assignment: &Assignment,
+) -> Result<&'a Contender, Refusal> {
+    let name = &assignment.condition.contender;
+    contenders
+        .iter()
+        .find(|contender| contender.name == name)
+        .copied()
+        .ok_or_else(|| Refusal::failed(format!("this runner has no contender named {name}")))
+}
+
+fn out_of_order(message: &ToChild) -> ExitCode {
+    eprintln!("the parent said {message:?} before it said begin");
+    ExitCode::FAILURE
+}
+
+fn unheard(why: &std::io::Error) -> ExitCode {
+    eprintln!("the parent said something that is not of the wire: {why}");
+    ExitCode::FAILURE
+}
+
+/// The message of a panic, where it is text.
+pub fn words(panic: &(dyn Any + Send)) -> String {
+    if let Some(text) = panic.downcast_ref::<&str>() {
+        (*text).to_owned()
+    } else if let Some(text) = panic.downcast_ref::<String>() {
+        text.clone()
+    } else {
+        "a payload that is not text".to_owned()
+    }
+}
+
+/// Turns that the parent gives by passing the baton.
+struct OverWire<'w> {
+    wire: &'w mut ChildEnd,
+}
+
+impl Turns for OverWire<'_> {
+    fn serve(
+        &mut self,
+        round_ops: u64,
+        expected: &dyn Fn(u64) -> u64,
+        body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
+    ) -> Result<(), Refusal> {
+        let gone = |why: std::io::Error| Refusal::failed(format!("the wire broke: {why}"));
+        let ready = FromChild::Ready {
+            calibration: Calibration::measure(),
+            cpus: affinity::allowed().unwrap_or_default(),
+        };
+        self.wire.say(&ready).map_err(gone)?;
+        let mut rounds = 1;
+        while let Some(message) = self.wire.hear().map_err(gone)? {
+            let answer = match message {
+                ToChild::Warm { sample_ns } => {
+                    rounds = settle(sample_ns, expected, body)?;
+                    FromChild::Warmed {
+                        rounds,
+                        ops: rounds * round_ops,
+                    }
+                }
+                ToChild::Turn { turn } => {
+                    checked(prefix(rounds), expected, body)?;
+                    FromChild::Sample(sample(turn, rounds, round_ops, expected, body)?)
+                }
+                ToChild::End => break,
+                ToChild::Begin(_) => return Err(Refusal::failed("a second begin on one wire")),
+            };
+            self.wire.say(&answer).map_err(gone)?;
+        }
+        Ok(())
+    }
+}
+
+/// The untimed prefix of a turn, which brings the child's own cache back.
+const fn prefix(rounds: u64) -> u64 {
+    let eighth = rounds / 8;
+    if eighth == 0 { 1 } else { eighth }
+}
+
+/// Finds how many rounds last `sample_ns`, and leaves everything warm.
+fn settle(
+    sample_ns: u64,
+    expected: &dyn Fn(u64) -> u64,
+    body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
+) -> Result<u64, Refusal> {
+    let mut rounds = 1_u64;
+    let reached = loop {
+        let wall = nanos(checked(rounds, expected, body)?.watch.elapsed()).max(1);
+        if wall >= sample_ns / 4 {
+            break wall;
+        }
+        let factor = (sample_ns / wall).clamp(2, 10);
+        rounds = rounds.saturating_mul(factor);
+    };
+    let scaled = u128::from(rounds) * u128::from(sample_ns) / u128::from(reached);
+    rounds = u64::try_from(scaled).unwrap_or(u64::MAX).max(1);
+    checked(rounds, expected, body)?;
+    Ok(rounds)
+}
+
+/// One sample, with what the kernel counted around it.
+fn sample(
+    turn: u32,
+    rounds: u64,
+    round_ops: u64,
+    expected: &dyn Fn(u64) -> u64,
+    body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
+) -> Result<Sample, Refusal> {
+    let cpu = || clock::own_cpu_time().unwrap_or(Duration::ZERO);
+    let switches = || usage::switches().unwrap_or_default();
+    let (cpu_before, before) = (cpu(), switches());
+    let batch = checked(rounds, expected, body)?;
+    let (cpu_after, after) = (cpu(), switches());
+    Ok(Sample {
+        turn,
+        ops: rounds * round_ops,
+        wall_ns: nanos(batch.watch.elapsed()),
+        cpu_ns: nanos(cpu_after.saturating_sub(cpu_before)),
+        voluntary: after.voluntary - before.voluntary,
+        involuntary: after.involuntary - before.involuntary,
+    })
+}
+
+/// A number of batches of a given length, without a parent: for tests and for
+/// criterion targets that only need the body.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone {
+    /// Batches to run.
+    pub batches: u32,
+    /// Rounds of each.
+    pub rounds: u64,
+}
+
+impl Turns for Alone {
+    fn serve(
+        &mut self,
+        _round_ops: u64,
+        expected: &dyn Fn(u64) -> u64,
+        body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
+    ) -> Result<(), Refusal> {
+        for _ in 0..self.batches {
+            checked(self.rounds, expected, body)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stopwatch::Stopwatch;
+
+    fn lasting(round: Duration) -> impl FnMut(u64) -> Result<Batch, Refusal> {
+        move |rounds| {
+            let mut watch = Stopwatch::new();
+            watch.start();
+            std::thread::sleep(round * u32::try_from(rounds).unwrap());
+            watch.stop();
+            Ok(Batch {
+                watch,
+                answer: rounds,
+            })
+        }
+    }
+
+    #[test]
+    fn a_round_longer_than_a_sample_is_done_once() {
+        let mut body = lasting(Duration::from_millis(4));
+        assert_eq!(settle(3_000_000, &|rounds| rounds, &mut body).unwrap(), 1);
+        assert_eq!((prefix(1), prefix(7), prefix(80)), (1, 1, 10));
+    }
+
+    #[test]
+    fn a_wrong_answer_is_told_with_both_values() {
+        let mut body = lasting(Duration::ZERO);
+        let told = Alone {
+            batches: 1,
+            rounds: 2,
+        }
+        .serve(1, &|_| 5, &mut body)
+        .unwrap_err();
+        assert_eq!(
+            told.to_string(),
+            "failed: wrong answer after 2 rounds: 2 instead of 5"
+        );
+    }
+}

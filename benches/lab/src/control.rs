@@ -1,0 +1,135 @@
+//! The control of both families: the same work by a plain call, with no task.
+//!
+//! It prices everything but the subject: the loop, the count, the touched
+//! bytes, and one call that the optimizer cannot see through.
+
+use std::hint::black_box;
+
+use crate::child::Turns;
+use crate::condition::Condition;
+use crate::contender::{Assignment, Contender, Family, Offer};
+use crate::sample::{Batch, Refusal};
+use crate::stopwatch::Stopwatch;
+use crate::workload::switch::{self, Own, Robin, Roll};
+use crate::workload::{ping_pong, spawn, yield_now};
+use crate::{versions, with_touched_words};
+
+fn switch(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    let case = switch::Case::of(assignment)?;
+    with_touched_words!(case.touch, switch_with(case, turns))
+}
+
+fn switch_with<const WORDS: usize>(
+    case: switch::Case,
+    turns: &mut dyn Turns,
+) -> Result<(), Refusal> {
+    let roll = Roll::new();
+    let mut tasks: Vec<Box<dyn FnMut() + '_>> = Vec::with_capacity(case.live);
+    for _ in 0..case.live {
+        let mut own = Own::<WORDS>::new();
+        let roll = &roll;
+        tasks.push(Box::new(move || {
+            if roll.is_calling() {
+                roll.tell(&mut own);
+            } else {
+                own.turn();
+            }
+        }));
+    }
+    let mut robin = Robin::new(case.live);
+    turns.serve(1, &switch::Case::answer, &mut |resumes| {
+        let mut watch = Stopwatch::new();
+        watch.start();
+        for _ in 0..resumes {
+            tasks[robin.step()]();
+        }
+        watch.stop();
+        let answer = roll.call(|| robin.visited(resumes).for_each(|at| tasks[at]()));
+        Ok(Batch { watch, answer })
+    })
+}
+
+#[inline(never)]
+fn step(x: u64) -> u64 {
+    black_box(x) + 1
+}
+
+/// A function that the optimizer cannot see.
+fn hidden() -> fn(u64) -> u64 {
+    black_box(step)
+}
+
+fn yield_now(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    let case = yield_now::Case::of(assignment)?;
+    let step = hidden();
+    turns.serve(case.tasks, &|rounds| case.answer(rounds), &mut |rounds| {
+        let mut watch = Stopwatch::new();
+        let mut answer = 0;
+        watch.start();
+        for task in 1..=case.tasks {
+            let mut count = 0;
+            for _ in 0..rounds {
+                count = step(count);
+            }
+            answer += task * count;
+        }
+        watch.stop();
+        Ok(Batch { watch, answer })
+    })
+}
+
+fn ping_pong(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    let case = ping_pong::Case::of(assignment)?;
+    let step = hidden();
+    turns.serve(case.pairs, &|rounds| case.answer(rounds), &mut |rounds| {
+        let mut watch = Stopwatch::new();
+        let mut answer = 0;
+        watch.start();
+        for _ in 0..case.pairs {
+            for ball in 0..rounds {
+                answer += step(ball);
+            }
+        }
+        watch.stop();
+        Ok(Batch { watch, answer })
+    })
+}
+
+fn spawn(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    let case = spawn::Case::of(assignment)?;
+    let step = hidden();
+    turns.serve(case.batch, &|rounds| case.answer(rounds), &mut |rounds| {
+        let mut watch = Stopwatch::new();
+        let mut answer = 0;
+        watch.start();
+        for _ in 0..rounds {
+            for number in 0..case.batch {
+                answer += step(number);
+            }
+        }
+        watch.stop();
+        Ok(Batch { watch, answer })
+    })
+}
+
+fn admits(condition: &Condition) -> Result<(), Refusal> {
+    yield_now::one_way_to_yield(&condition.params)?;
+    ping_pong::one_kind_of_channel(&condition.params)
+}
+
+/// A plain call.
+pub const CALL: Contender = Contender {
+    name: "call",
+    family: Family::Control,
+    package: "corolab-lab",
+    version: versions::of("corolab-lab"),
+    about: "The same work by a plain call: what remains of a row when the subject is taken away.",
+    prices: None,
+    offers: &[
+        Offer::measured("switch", switch),
+        Offer::measured("yield", yield_now),
+        Offer::measured("ping_pong", ping_pong),
+        Offer::measured("spawn", spawn),
+    ],
+    admits,
+};

@@ -1,0 +1,228 @@
+//! The workloads: what is done, stated once for both families.
+//!
+//! Each file says in one sentence each what is done, what is timed and what is
+//! not, and what the right answer is; the twins of the same name in
+//! `green/src/workload` and `stackless/src/workload` do it.
+
+pub mod ping_pong;
+pub mod spawn;
+pub mod switch;
+pub mod yield_now;
+
+mod gate;
+
+pub use gate::Gate;
+
+use crate::condition::{Params, Value};
+use crate::contender::Family;
+
+/// Results are compared within a layer only.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// Bare resume against bare poll, no scheduler.
+    Switch,
+    /// Tasks on a scheduler.
+    Scheduled,
+}
+
+impl Layer {
+    /// The name that the record and the views use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layer::Switch => "switch",
+            Layer::Scheduled => "scheduled",
+        }
+    }
+}
+
+/// How much of the grid is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Everything once, smallest sizes: what continuous integration runs.
+    Smoke,
+    /// What `corolab` alone runs.
+    Quick,
+    /// Everything.
+    Full,
+}
+
+/// A value that a parameter usually has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usual {
+    /// There is none: the parameter always shows.
+    None,
+    /// A number.
+    Number(u64),
+    /// A word.
+    Word(&'static str),
+}
+
+/// What a parameter sets apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// Blocks: contenders are compared at one value of it.
+    Blocks,
+    /// Rows of one block: ways of doing the same thing, compared directly.
+    Rows,
+}
+
+/// A parameter that a workload declares.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// As in the design's list of keys.
+    pub key: &'static str,
+    /// What it means, with its unit.
+    pub about: &'static str,
+    /// The value that ids leave out.
+    pub usual: Usual,
+    /// Whether it sets blocks or rows apart.
+    pub parts: Parts,
+}
+
+impl Param {
+    const fn block(key: &'static str, about: &'static str, usual: Usual) -> Self {
+        Param {
+            key,
+            about,
+            usual,
+            parts: Parts::Blocks,
+        }
+    }
+
+    const fn way(key: &'static str, about: &'static str, usual: &'static str) -> Self {
+        Param {
+            key,
+            about,
+            usual: Usual::Word(usual),
+            parts: Parts::Rows,
+        }
+    }
+
+    /// The value that ids leave out.
+    pub fn usual(&self) -> Option<Value> {
+        match self.usual {
+            Usual::None => None,
+            Usual::Number(n) => Some(n.into()),
+            Usual::Word(w) => Some(w.into()),
+        }
+    }
+}
+
+/// Everything that the lab says about a workload.
+#[derive(Clone, Copy, Debug)]
+pub struct Workload {
+    /// As in the design's list of names.
+    pub name: &'static str,
+    /// The layer within which it is compared.
+    pub layer: Layer,
+    /// What is done, in a sentence.
+    pub what: &'static str,
+    /// One operation.
+    pub op: &'static str,
+    /// What is timed, in a sentence.
+    pub timed: &'static str,
+    /// What is not, in a sentence.
+    pub untimed: &'static str,
+    /// What the right answer is, in a sentence.
+    pub answer: &'static str,
+    /// Parameters in the order in which ids show them.
+    pub params: &'static [Param],
+    /// Values of the block parameters, one entry for each block.
+    pub grid: fn(Scale) -> Vec<Params>,
+    /// Values of the row parameters, one entry for each way.
+    pub ways: &'static [&'static [(&'static str, &'static str)]],
+    /// Bytes that a child needs at its peak, tasks of the given family.
+    pub memory: fn(&Params, Family) -> u64,
+}
+
+impl Workload {
+    /// All declared parameters in order: those of `block`, then of `way`, then
+    /// the usual values.
+    pub fn complete(&self, block: &Params, way: &[(&str, &str)]) -> Params {
+        self.params.iter().fold(Params::new(), |params, declared| {
+            let from_way = way.iter().find(|(key, _)| *key == declared.key);
+            let value = block
+                .get(declared.key)
+                .cloned()
+                .or_else(|| from_way.map(|(_, word)| Value::from(*word)))
+                .or_else(|| declared.usual());
+            match value {
+                Some(value) => params.with(declared.key, value),
+                None => params,
+            }
+        })
+    }
+}
+
+/// All workloads, in the order in which plans and reports have them.
+pub const ALL: &[&Workload] = &[
+    &switch::WORKLOAD,
+    &yield_now::WORKLOAD,
+    &ping_pong::WORKLOAD,
+    &spawn::WORKLOAD,
+];
+
+/// The workload of that name.
+pub fn find(name: &str) -> Option<&'static Workload> {
+    ALL.iter().find(|workload| workload.name == name).copied()
+}
+
+/// Usable bytes of a stack unless a condition says otherwise: enough for a
+/// debug build that formats text.
+pub const STACK: u64 = 64 * 1024;
+
+const STACK_PARAM: Param =
+    Param::block("stack", "usable bytes of each stack", Usual::Number(STACK));
+
+const WORKERS_PARAM: Param = Param::block(
+    "workers",
+    "worker threads of the scheduler",
+    Usual::Number(1),
+);
+
+/// Rough bytes of one waiting task that holds `state` bytes, to plan with.
+fn task_bytes(family: Family, state: u64) -> u64 {
+    match family {
+        Family::Stackful => 8 * 1024 + state,
+        Family::Kernel => 24 * 1024 + state,
+        Family::Stackless | Family::Control => 256 + state,
+    }
+}
+
+/// Rough bytes of a child before it has made a task, to plan with.
+const PROCESS: u64 = 8 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_of_every_grid_gives_every_declared_parameter() {
+        for workload in ALL {
+            for scale in [Scale::Smoke, Scale::Quick, Scale::Full] {
+                let grid = (workload.grid)(scale);
+                assert!(!grid.is_empty(), "{} at {scale:?}", workload.name);
+                for block in grid {
+                    for way in workload.ways {
+                        let params = workload.complete(&block, way);
+                        let keys: Vec<_> = params.iter().map(|(key, _)| key).collect();
+                        let declared: Vec<_> = workload.params.iter().map(|p| p.key).collect();
+                        assert_eq!(keys, declared, "{}", workload.name);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_found() {
+        for workload in ALL {
+            assert_eq!(find(workload.name).unwrap().name, workload.name);
+        }
+        assert!(find("no-such-workload").is_none());
+    }
+}

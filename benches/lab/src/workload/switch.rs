@@ -1,0 +1,259 @@
+//! `switch`: what one suspension and resumption costs, with no scheduler.
+
+use std::cell::Cell;
+use std::hint::black_box;
+
+use super::{Layer, PROCESS, Param, STACK_PARAM, Scale, Usual, Workload, task_bytes};
+use crate::condition::Params;
+use crate::contender::Assignment;
+use crate::sample::Refusal;
+
+/// The workload's statement.
+pub const WORKLOAD: Workload = Workload {
+    name: "switch",
+    layer: Layer::Switch,
+    what: "Resumes `live` suspended tasks round robin; each adds one to a count of its own, \
+           touches `touch` bytes of its own state, and suspends again.",
+    op: "one resume and the suspension that ends it",
+    timed: "the resumes of one batch, which goes on where the last one ended",
+    untimed: "making the tasks, their first resume, the roll call after a batch, dropping them",
+    answer: "at roll call the tasks of the batch add up their counts since the last one: \
+             exactly the resumes of the batch",
+    params: &[
+        Param::block("live", "suspended tasks", Usual::None),
+        Param::block(
+            "touch",
+            "bytes of its own state that a task reads and writes a turn",
+            Usual::Number(0),
+        ),
+        STACK_PARAM,
+    ],
+    grid,
+    ways: &[&[]],
+    memory: |params, family| {
+        let live = params.number("live").unwrap_or(0);
+        let touch = params.number("touch").unwrap_or(0);
+        PROCESS + live * task_bytes(family, touch)
+    },
+};
+
+fn grid(scale: Scale) -> Vec<Params> {
+    let (lives, touched): (&[u64], &[(u64, u64)]) = match scale {
+        Scale::Smoke => (&[1, 10], &[(10, 64)]),
+        Scale::Quick => (
+            &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000],
+            &[(1_000, 64), (1_000, 4_096)],
+        ),
+        Scale::Full => (
+            &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000],
+            &[
+                (1, 64),
+                (1, 512),
+                (1, 4_096),
+                (1_000, 64),
+                (1_000, 512),
+                (1_000, 4_096),
+                (10_000, 64),
+                (10_000, 512),
+                (10_000, 4_096),
+            ],
+        ),
+    };
+    let bare = lives.iter().map(|live| Params::new().with("live", *live));
+    let touching = touched
+        .iter()
+        .map(|(live, touch)| Params::new().with("live", *live).with("touch", *touch));
+    bare.chain(touching).collect()
+}
+
+/// The parameters, typed.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// Suspended tasks.
+    pub live: usize,
+    /// Bytes of its own state that a task reads and writes a turn.
+    pub touch: u64,
+    /// Usable bytes of each stack.
+    pub stack: usize,
+}
+
+impl Case {
+    /// Reads the parameters.
+    ///
+    /// # Errors
+    /// No task at all.
+    pub fn of(assignment: &Assignment) -> Result<Self, Refusal> {
+        let params = &assignment.condition.params;
+        let live = params.number("live").unwrap_or(0);
+        if live == 0 {
+            return Err(Refusal::not_applicable(
+                "live is 0: there is no task to resume",
+            ));
+        }
+        Ok(Case {
+            live: usize::try_from(live).map_err(|e| Refusal::infeasible(e.to_string()))?,
+            touch: params.number("touch").unwrap_or(0),
+            stack: usize::try_from(assignment.settings.stack)
+                .map_err(|e| Refusal::infeasible(e.to_string()))?,
+        })
+    }
+
+    /// The right answer after a batch of that many resumes.
+    pub fn answer(resumes: u64) -> u64 {
+        resumes
+    }
+}
+
+/// Calls `$run::<$contender, WORDS>(…)` with the size of a task's own state as
+/// a constant, since that state is a local variable.
+#[macro_export]
+macro_rules! with_touched_words {
+    ($touch:expr, $run:ident::<$($contender:ty)?>($($argument:expr),* $(,)?)) => {
+        match $touch {
+            0 => $run::<$($contender,)? 0>($($argument),*),
+            64 => $run::<$($contender,)? 8>($($argument),*),
+            512 => $run::<$($contender,)? 64>($($argument),*),
+            4_096 => $run::<$($contender,)? 512>($($argument),*),
+            other => Err($crate::sample::Refusal::not_applicable(format!(
+                "touch={other}: a task's own state is built for 0, 64, 512 or 4096 bytes"
+            ))),
+        }
+    };
+}
+
+/// What a task owns across its suspensions.
+#[derive(Debug)]
+pub struct Own<const WORDS: usize> {
+    turns: u64,
+    words: [u64; WORDS],
+}
+
+impl<const WORDS: usize> Own<WORDS> {
+    /// A state that has had no turn.
+    #[allow(clippy::new_without_default, reason = "made in one place of each twin")]
+    #[inline(always)]
+    pub fn new() -> Self {
+        Own {
+            turns: 0,
+            words: [0; WORDS],
+        }
+    }
+
+    /// One turn: counts itself, reads and writes every word.
+    #[inline(always)]
+    pub fn turn(&mut self) {
+        self.turns += 1;
+        if WORDS > 0 {
+            for word in &mut self.words {
+                *word = word.wrapping_add(1);
+            }
+            black_box(&mut self.words);
+        }
+    }
+}
+
+/// The roll call by which the tasks of a batch tell their counts.
+#[derive(Debug, Default)]
+pub struct Roll {
+    calling: Cell<bool>,
+    tally: Cell<u64>,
+}
+
+impl Roll {
+    /// Nobody is called.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether a resume is a roll call instead of a turn.
+    #[inline(always)]
+    pub fn is_calling(&self) -> bool {
+        self.calling.get()
+    }
+
+    /// A task tells how many turns it had since the last roll call.
+    #[inline(never)]
+    pub fn tell<const WORDS: usize>(&self, own: &mut Own<WORDS>) {
+        self.tally
+            .set(self.tally.get() + std::mem::take(&mut own.turns));
+    }
+
+    /// Calls the roll: `resume_each` resumes each task of the batch once.
+    pub fn call(&self, resume_each: impl FnOnce()) -> u64 {
+        self.calling.set(true);
+        self.tally.set(0);
+        resume_each();
+        self.calling.set(false);
+        self.tally.get()
+    }
+}
+
+/// Whose turn it is among the live tasks; a batch goes on where the last one
+/// ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Robin {
+    live: usize,
+    next: usize,
+}
+
+impl Robin {
+    /// Starts with task 0 of `live`.
+    pub fn new(live: usize) -> Self {
+        Robin { live, next: 0 }
+    }
+
+    /// The task whose turn it is; the next one's turn comes after it.
+    #[inline(always)]
+    pub fn step(&mut self) -> usize {
+        let at = self.next;
+        self.next = if at + 1 == self.live { 0 } else { at + 1 };
+        at
+    }
+
+    /// Each task of the last batch of `resumes` once, in order.
+    pub fn visited(&self, resumes: u64) -> impl Iterator<Item = usize> + use<> {
+        let live = self.live as u64;
+        let tasks = resumes.min(live);
+        let first = (self.next as u64 + live - tasks) % live;
+        (first..first + tasks).map(move |at| (at % live) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_batch_goes_on_where_the_last_one_ended() {
+        let mut robin = Robin::new(3);
+        let mut batch = |resumes: u64| {
+            let turns: Vec<_> = (0..resumes).map(|_| robin.step()).collect();
+            (turns, robin.visited(resumes).collect::<Vec<_>>())
+        };
+        assert_eq!(batch(4), (vec![0, 1, 2, 0], vec![1, 2, 0]));
+        assert_eq!(batch(1), (vec![1], vec![1]));
+        assert_eq!(batch(2), (vec![2, 0], vec![2, 0]));
+    }
+
+    proptest! {
+        #[test]
+        fn every_resume_is_counted_by_the_roll_call(
+            live in 1_usize..50,
+            batches in prop::collection::vec(0_u64..200, 1..20),
+        ) {
+            let roll = Roll::new();
+            let mut tasks: Vec<Own<0>> = (0..live).map(|_| Own::new()).collect();
+            let mut robin = Robin::new(live);
+            for resumes in batches {
+                for _ in 0..resumes {
+                    tasks[robin.step()].turn();
+                }
+                let told = roll.call(|| {
+                    robin.visited(resumes).for_each(|at| roll.tell(&mut tasks[at]));
+                });
+                prop_assert_eq!(told, Case::answer(resumes));
+            }
+        }
+    }
+}
