@@ -72,7 +72,10 @@ mod tests {
 
     #[test]
     fn a_process_that_is_not_there_has_no_clock() {
-        assert!(cpu_time_of(u32::MAX / 2).is_err());
+        let mut gone = std::process::Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        assert!(cpu_time_of(gone.id()).is_err());
+        assert!(cpu_time_of(u32::MAX).is_err());
     }
 
     #[test]

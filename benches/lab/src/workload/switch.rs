@@ -108,7 +108,7 @@ impl Case {
 /// a constant, since that state is a local variable.
 #[macro_export]
 macro_rules! with_touched_words {
-    ($touch:expr, $run:ident::<$($contender:ty)?>($($argument:expr),* $(,)?)) => {
+    ($touch:expr, $run:ident $(::<$contender:ty>)? ($($argument:expr),* $(,)?)) => {
         match $touch {
             0 => $run::<$($contender,)? 0>($($argument),*),
             64 => $run::<$($contender,)? 8>($($argument),*),
