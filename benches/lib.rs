@@ -1,0 +1,1 @@
+//! Criterion targets live in `benches/benches`; this library is what they share.

@@ -1,0 +1,6 @@
+//! The stackless side of corolab.
+
+use corolab_lab::contender::Contender;
+
+/// All contenders of this side.
+pub const CONTENDERS: &[&Contender] = &[];
