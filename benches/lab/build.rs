@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::process::Command;
 use std::{env, fs};
 
 fn main() {
@@ -27,9 +28,23 @@ fn main() {
             }
         }
     }
+    if let Some(version) = compiler() {
+        // The standard library has no entry in a lock file: it is the compiler's.
+        writeln!(table, "    (\"std\", {version:?}),").expect("a String takes text");
+    }
     table.push(']');
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("versions.rs"), table).expect("OUT_DIR is writable");
+}
+
+/// The compiler's version, as in `1.95.0`.
+fn compiler() -> Option<String> {
+    let told = Command::new(env::var_os("RUSTC")?)
+        .arg("--version")
+        .output()
+        .ok()?;
+    let told = String::from_utf8(told.stdout).ok()?;
+    told.split_whitespace().nth(1).map(str::to_owned)
 }
 
 /// The value of a line `key = "value"`.

@@ -1,6 +1,14 @@
-//! The stackful side of corolab.
+//! The stackful side of corolab: tasks that keep a stack while they wait.
+//!
+//! [`stackful`] says what a contender has to offer, [`contender`] holds one
+//! file for each, and [`workload`] the twins of `corolab-stackless`. To bring
+//! a contender of your own, read `examples/bring_your_own.rs`.
 
-use corolab_lab::contender::Contender;
+pub mod ceiling;
+pub mod contender;
+pub mod lab_scheduler;
+pub mod one_slot;
+pub mod stackful;
+pub mod workload;
 
-/// All contenders of this side.
-pub const CONTENDERS: &[&Contender] = &[];
+pub use contender::CONTENDERS;

@@ -1,6 +1,13 @@
-//! The stackless side of corolab.
+//! The stackless side of corolab: tasks that keep a state while they wait.
+//!
+//! [`stackless`] says what a contender has to offer, [`contender`] holds one
+//! file for each, and [`workload`] the twins of `corolab-green`. To bring a
+//! contender of your own, read `examples/bring_your_own.rs`.
 
-use corolab_lab::contender::Contender;
+pub mod contender;
+pub mod lab_scheduler;
+pub mod one_slot;
+pub mod stackless;
+pub mod workload;
 
-/// All contenders of this side.
-pub const CONTENDERS: &[&Contender] = &[];
+pub use contender::CONTENDERS;

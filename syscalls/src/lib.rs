@@ -8,11 +8,13 @@
 //! |---|---|
 //! | [`affinity`] | the CPUs that a thread may use, and which one it is on |
 //! | [`clock`] | clock resolution; CPU time of this and of another process |
+//! | [`limits`] | how much of a thing a process may have |
 //! | [`process`] | groups, signals, inherited descriptors, the parent's death |
 //! | [`usage`] | context switches of this process |
 
 pub mod affinity;
 pub mod clock;
+pub mod limits;
 pub mod process;
 pub mod usage;
 

@@ -1,7 +1,7 @@
 //! Versions of the packages in the lock file, read when this was built.
 
-/// Name and version of every package in the lock file; empty where the
-/// package was built without one.
+/// Name and version of every package in the lock file, and of the compiler's
+/// standard library as `std`; what could not be read is left out.
 pub const LOCKED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/versions.rs"));
 
 /// The locked version of `package`, or "unknown".

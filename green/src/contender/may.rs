@@ -1,0 +1,190 @@
+//! may: a whole stackful runtime, with its own scheduler and channels.
+
+use std::io;
+use std::sync::OnceLock;
+
+use corolab_lab::child::Turns;
+use corolab_lab::condition::{Condition, Settings};
+use corolab_lab::contender::{Assignment, Contender, Family, Offer};
+use corolab_lab::sample::{Refusal, Status};
+use corolab_lab::versions;
+use corolab_lab::workload::{ping_pong, yield_now};
+use may::coroutine;
+
+use crate::stackful::{Channel, Stackful};
+use crate::workload;
+
+/// The process's one may scheduler.
+pub struct May;
+
+/// may finds a coroutine's context by itself.
+pub struct Cx;
+
+impl Stackful for May {
+    type Cx = Cx;
+    type Task<T: Send + 'static> = coroutine::JoinHandle<T>;
+    type Unparker = coroutine::Coroutine;
+
+    fn start(settings: &Settings) -> Result<Self, Refusal> {
+        // Configuration is global and counts only before the first spawn.
+        static STARTED: OnceLock<(u64, u64)> = OnceLock::new();
+        let wanted = (settings.workers, settings.stack);
+        let standing = *STARTED.get_or_init(|| {
+            let workers = usize::try_from(settings.workers).unwrap_or(usize::MAX);
+            // Words, not bytes; whole pages keep the count even (an odd one
+            // makes the crate fill every stack and print).
+            let stack = usize::try_from(settings.stack).unwrap_or(usize::MAX / 2);
+            let in_words = stack.next_multiple_of(4_096) / size_of::<usize>();
+            let config = may::config();
+            config.set_workers(workers).set_stack_size(in_words);
+            config.set_worker_pin(false); // on by default; nobody else is pinned
+            wanted
+        });
+        if standing == wanted {
+            Ok(May)
+        } else {
+            Err(Refusal::new(
+                Status::NotSupported,
+                format!(
+                    "may is configured once for a process: {} workers and {} B of stack stand, \
+                     {} and {} were asked for; use a process of its own",
+                    standing.0, standing.1, wanted.0, wanted.1
+                ),
+            ))
+        }
+    }
+
+    fn run<T, F>(&mut self, body: F) -> T
+    where
+        T: Send + 'static,
+        F: FnOnce(&Cx) -> T + Send + 'static,
+    {
+        join(spawn(body).expect("may spawns without an error"))
+    }
+
+    fn spawn<T, F>(_: &Cx, body: F) -> io::Result<coroutine::JoinHandle<T>>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Cx) -> T + Send + 'static,
+    {
+        spawn(body)
+    }
+
+    fn join<T: Send + 'static>(_: &Cx, task: coroutine::JoinHandle<T>) -> T {
+        join(task)
+    }
+
+    fn yield_now(_: &Cx) {
+        coroutine::yield_now();
+    }
+
+    fn park(_: &Cx) {
+        coroutine::park();
+    }
+
+    fn unparker(_: &Cx) -> coroutine::Coroutine {
+        coroutine::current()
+    }
+
+    fn unpark(unparker: coroutine::Coroutine) {
+        unparker.unpark();
+    }
+}
+
+fn spawn<T, F>(body: F) -> io::Result<coroutine::JoinHandle<T>>
+where
+    T: Send + 'static,
+    F: FnOnce(&Cx) -> T + Send + 'static,
+{
+    // SAFETY: the workloads' bodies hold no thread-local across a suspension,
+    // and their frames stay far below the stack's usable bytes.
+    unsafe { coroutine::Builder::new().spawn(move || body(&Cx)) }
+}
+
+fn join<T>(task: coroutine::JoinHandle<T>) -> T {
+    task.join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// may's channel for many senders; it has no bound, and a ping-pong never has
+/// more than one message in it.
+pub struct Mpsc;
+
+impl Channel<May> for Mpsc {
+    type Sender = may::sync::mpsc::Sender<u64>;
+    type Receiver = may::sync::mpsc::Receiver<u64>;
+
+    fn new() -> (Self::Sender, Self::Receiver) {
+        may::sync::mpsc::channel()
+    }
+
+    fn send(_: &Cx, sender: &mut Self::Sender, message: u64) {
+        sender
+            .send(message)
+            .expect("the receiver lives as long as its task");
+    }
+
+    fn receive(_: &Cx, receiver: &mut Self::Receiver) -> u64 {
+        receiver
+            .recv()
+            .expect("the sender lives as long as its task")
+    }
+}
+
+/// may's channel for one sender; without a bound as well.
+pub struct Spsc;
+
+impl Channel<May> for Spsc {
+    type Sender = may::sync::spsc::Sender<u64>;
+    type Receiver = may::sync::spsc::Receiver<u64>;
+
+    fn new() -> (Self::Sender, Self::Receiver) {
+        may::sync::spsc::channel()
+    }
+
+    fn send(_: &Cx, sender: &mut Self::Sender, message: u64) {
+        sender
+            .send(message)
+            .expect("the receiver lives as long as its task");
+    }
+
+    fn receive(_: &Cx, receiver: &mut Self::Receiver) -> u64 {
+        receiver
+            .recv()
+            .expect("the sender lives as long as its task")
+    }
+}
+
+fn ping_pong(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    if assignment.condition.params.word("queue") == Some(ping_pong::SPSC) {
+        workload::ping_pong::measure::<May, Spsc>(assignment, turns)
+    } else {
+        workload::ping_pong::measure::<May, Mpsc>(assignment, turns)
+    }
+}
+
+fn admits(condition: &Condition) -> Result<(), Refusal> {
+    yield_now::one_way_to_yield(&condition.params)
+}
+
+/// may.
+pub const CONTENDER: Contender = Contender {
+    name: "may",
+    family: Family::Stackful,
+    package: "may",
+    version: versions::of("may"),
+    about: "A whole runtime on the generator crate. Worker pinning is off and the stack is set in \
+            bytes as for everybody else; the pool keeps its default 1,000 stacks; its channels \
+            have no bound.",
+    prices: None,
+    offers: &[
+        Offer::not_offered(
+            "switch",
+            "may resumes coroutines only through its scheduler; generator is its switch",
+        ),
+        Offer::measured("yield", workload::yield_now::measure::<May>),
+        Offer::measured("ping_pong", ping_pong),
+        Offer::measured("spawn", workload::spawn::measure::<May>),
+    ],
+    admits,
+};

@@ -1,0 +1,7 @@
+//! The stackful twins of the workloads: each file mirrors the one of the same
+//! name in `stackless/src/workload`.
+
+pub mod ping_pong;
+pub mod spawn;
+pub mod switch;
+pub mod yield_now;

@@ -1,0 +1,40 @@
+//! Futures without a runtime: bare in the switch layer, on the lab scheduler
+//! in the scheduled layer.
+
+use corolab_lab::condition::Condition;
+use corolab_lab::contender::{Contender, Family, Offer, admits_one_worker};
+use corolab_lab::sample::Refusal;
+use corolab_lab::versions;
+use corolab_lab::workload::{ping_pong, yield_now};
+
+use crate::lab_scheduler::LabScheduler;
+use crate::one_slot::OneSlot;
+use crate::workload;
+
+fn admits(condition: &Condition) -> Result<(), Refusal> {
+    admits_one_worker(condition)?;
+    yield_now::one_way_to_yield(&condition.params)?;
+    ping_pong::one_kind_of_channel(&condition.params)
+}
+
+/// Futures polled by hand.
+pub const CONTENDER: Contender = Contender {
+    name: "hand-polled",
+    family: Family::Stackless,
+    package: "corolab-stackless",
+    version: versions::of("corolab-stackless"),
+    about: "Boxed futures polled through a pointer with a waker that does nothing; scheduled rows \
+            run on the lab scheduler (one thread, one run queue, one-slot channel over park and \
+            wake), where yielding is waking oneself.",
+    prices: None,
+    offers: &[
+        Offer::measured("switch", workload::switch::measure),
+        Offer::measured("yield", workload::yield_now::measure::<LabScheduler>),
+        Offer::measured(
+            "ping_pong",
+            workload::ping_pong::measure::<LabScheduler, OneSlot>,
+        ),
+        Offer::measured("spawn", workload::spawn::measure::<LabScheduler>),
+    ],
+    admits,
+};

@@ -1,0 +1,184 @@
+//! tokio: the current-thread and the multi-thread scheduler.
+
+use std::future::Future;
+
+use corolab_lab::condition::{Condition, Settings};
+use corolab_lab::contender::{Contender, Family, Offer, admits_one_worker};
+use corolab_lab::sample::{Refusal, Status};
+use corolab_lab::versions;
+use corolab_lab::workload::ping_pong;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
+use tokio::task;
+
+use crate::stackless::{Channel, Stackless};
+use crate::workload;
+
+/// The scheduler on the thread that runs it.
+pub struct TokioCurrent(Runtime);
+
+/// The scheduler with worker threads.
+pub struct TokioMulti(Runtime);
+
+/// tokio finds a task's runtime by itself.
+#[derive(Clone, Copy)]
+pub struct Cx;
+
+fn built(mut builder: Builder) -> Result<Runtime, Refusal> {
+    builder
+        .enable_all()
+        .build()
+        .map_err(|why| Refusal::new(Status::NotSupported, format!("no tokio runtime: {why}")))
+}
+
+/// Spawns the body as a task: the future of `block_on` is not one.
+fn run<T, F, B>(runtime: &Runtime, body: B) -> T
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+    B: FnOnce(Cx) -> F,
+{
+    joined(runtime.block_on(runtime.spawn(body(Cx))))
+}
+
+fn joined<T>(ended: Result<T, task::JoinError>) -> T {
+    ended.unwrap_or_else(|why| match why.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(why) => panic!("a task was cancelled: {why}"),
+    })
+}
+
+/// The parts that both schedulers share: all but the start.
+macro_rules! on_tokio {
+    () => {
+        type Cx = Cx;
+        type Task<T: Send + 'static> = task::JoinHandle<T>;
+
+        fn run<T, F, B>(&mut self, body: B) -> T
+        where
+            T: Send + 'static,
+            F: Future<Output = T> + Send + 'static,
+            B: FnOnce(Cx) -> F,
+        {
+            run(&self.0, body)
+        }
+
+        fn spawn<T, F, B>(cx: &Cx, body: B) -> task::JoinHandle<T>
+        where
+            T: Send + 'static,
+            F: Future<Output = T> + Send + 'static,
+            B: FnOnce(Cx) -> F,
+        {
+            task::spawn(body(*cx))
+        }
+
+        async fn join<T: Send + 'static>(_: &Cx, task: task::JoinHandle<T>) -> T {
+            joined(task.await)
+        }
+
+        fn yield_now(_: &Cx) -> impl Future<Output = ()> + Send {
+            task::yield_now()
+        }
+    };
+}
+
+impl Stackless for TokioCurrent {
+    fn start(_: &Settings) -> Result<Self, Refusal> {
+        built(Builder::new_current_thread()).map(TokioCurrent)
+    }
+
+    on_tokio!();
+}
+
+impl Stackless for TokioMulti {
+    fn start(settings: &Settings) -> Result<Self, Refusal> {
+        let workers = usize::try_from(settings.workers).unwrap_or(usize::MAX);
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(workers); // counts before TOKIO_WORKER_THREADS
+        built(builder).map(TokioMulti)
+    }
+
+    on_tokio!();
+}
+
+/// tokio's bounded channel with room for one.
+pub struct Mpsc;
+
+impl Channel for Mpsc {
+    type Sender = mpsc::Sender<u64>;
+    type Receiver = mpsc::Receiver<u64>;
+
+    fn new() -> (Self::Sender, Self::Receiver) {
+        mpsc::channel(1)
+    }
+
+    async fn send(sender: &mut Self::Sender, message: u64) {
+        sender
+            .send(message)
+            .await
+            .expect("the receiver lives as long as its task");
+    }
+
+    async fn receive(receiver: &mut Self::Receiver) -> u64 {
+        receiver
+            .recv()
+            .await
+            .expect("the sender lives as long as its task")
+    }
+}
+
+fn admits_current(condition: &Condition) -> Result<(), Refusal> {
+    admits_one_worker(condition)?;
+    ping_pong::one_kind_of_channel(&condition.params)
+}
+
+fn admits_multi(condition: &Condition) -> Result<(), Refusal> {
+    ping_pong::one_kind_of_channel(&condition.params)
+}
+
+const NO_SWITCH: Offer = Offer::not_applicable(
+    "switch",
+    "tokio polls futures only as tasks; hand-polled is the bare poll",
+);
+
+/// tokio's current-thread scheduler.
+pub const CURRENT: Contender = Contender {
+    name: "tokio-current",
+    family: Family::Stackless,
+    package: "tokio",
+    version: versions::of("tokio"),
+    about: "The current-thread scheduler with time and I/O drivers on; spawned tasks on both ends, \
+            mpsc::channel(1).",
+    prices: None,
+    offers: &[
+        NO_SWITCH,
+        Offer::measured("yield", workload::yield_now::measure::<TokioCurrent>),
+        Offer::measured(
+            "ping_pong",
+            workload::ping_pong::measure::<TokioCurrent, Mpsc>,
+        ),
+        Offer::measured("spawn", workload::spawn::measure::<TokioCurrent>),
+    ],
+    admits: admits_current,
+};
+
+/// tokio's multi-thread scheduler.
+pub const MULTI: Contender = Contender {
+    name: "tokio-multi",
+    family: Family::Stackless,
+    package: "tokio",
+    version: versions::of("tokio"),
+    about: "The work-stealing scheduler with as many workers as the block has, time and I/O drivers \
+            on; spawned tasks on both ends, mpsc::channel(1).",
+    prices: None,
+    offers: &[
+        NO_SWITCH,
+        Offer::measured("yield", workload::yield_now::measure::<TokioMulti>),
+        Offer::measured(
+            "ping_pong",
+            workload::ping_pong::measure::<TokioMulti, Mpsc>,
+        ),
+        Offer::measured("spawn", workload::spawn::measure::<TokioMulti>),
+    ],
+    admits: admits_multi,
+};

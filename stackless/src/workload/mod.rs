@@ -1,0 +1,7 @@
+//! The stackless twins of the workloads: each file mirrors the one of the same
+//! name in `green/src/workload`.
+
+pub mod ping_pong;
+pub mod spawn;
+pub mod switch;
+pub mod yield_now;

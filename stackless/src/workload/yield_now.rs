@@ -1,0 +1,78 @@
+//! `yield`, stackless: a task that yields is a loop around an await.
+
+use std::sync::Arc;
+
+use corolab_lab::child::Turns;
+use corolab_lab::contender::Assignment;
+use corolab_lab::sample::{Batch, Refusal};
+use corolab_lab::stopwatch::Stopwatch;
+use corolab_lab::workload::Gate;
+use corolab_lab::workload::yield_now::Case;
+
+use crate::stackless::{Stackless, self_wake};
+
+/// Measures the workload on tasks of `S`.
+///
+/// # Errors
+/// The refusal that becomes the row.
+pub fn measure<S: Stackless>(
+    assignment: &Assignment,
+    turns: &mut dyn Turns,
+) -> Result<(), Refusal> {
+    let case = Case::of(assignment)?;
+    let mut runtime = S::start(&assignment.settings)?;
+    turns.serve(case.tasks, &|rounds| case.answer(rounds), &mut |rounds| {
+        runtime.run(move |cx| batch::<S>(cx, case, rounds))
+    })
+}
+
+async fn batch<S: Stackless>(cx: S::Cx, case: Case, rounds: u64) -> Result<Batch, Refusal> {
+    let gate = Arc::new(Gate::new());
+    let mut tasks = Vec::new();
+    for number in 1..=case.tasks {
+        let gate = gate.clone();
+        let self_wake = case.self_wake;
+        let task = S::spawn(&cx, move |cx| {
+            task::<S>(cx, number, rounds, gate, self_wake)
+        });
+        tasks.push(task);
+    }
+    while gate.awaits(case.tasks) {
+        S::yield_now(&cx).await;
+    }
+    let mut watch = Stopwatch::new();
+    let mut answer = 0;
+    watch.start();
+    gate.open();
+    for task in tasks {
+        answer += S::join(&cx, task).await;
+    }
+    watch.stop();
+    Ok(Batch { watch, answer })
+}
+
+async fn task<S: Stackless>(
+    cx: S::Cx,
+    number: u64,
+    rounds: u64,
+    gate: Arc<Gate>,
+    waking_itself: bool,
+) -> u64 {
+    gate.arrive();
+    while gate.is_closed() {
+        S::yield_now(&cx).await;
+    }
+    let mut yields = 0;
+    if waking_itself {
+        for _ in 0..rounds {
+            self_wake().await;
+            yields += 1;
+        }
+    } else {
+        for _ in 0..rounds {
+            S::yield_now(&cx).await;
+            yields += 1;
+        }
+    }
+    number * yields
+}
