@@ -6,6 +6,7 @@
 
 pub mod ceiling;
 pub mod contender;
+pub mod gate;
 pub mod lab_scheduler;
 pub mod one_slot;
 pub mod stackful;

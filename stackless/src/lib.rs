@@ -5,6 +5,7 @@
 //! contender of your own, read `examples/bring_your_own.rs`.
 
 pub mod contender;
+pub mod gate;
 pub mod lab_scheduler;
 pub mod one_slot;
 pub mod stackless;

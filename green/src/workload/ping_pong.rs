@@ -11,6 +11,7 @@ use corolab_lab::workload::Gate;
 use corolab_lab::workload::ping_pong::Case;
 
 use crate::ceiling::ceiling;
+use crate::gate;
 use crate::stackful::{Channel, Stackful};
 
 /// Measures the workload on tasks of `S` with channels of `C`.
@@ -33,7 +34,7 @@ fn batch<S: Stackful, C: Channel<S>>(
     case: Case,
     rounds: u64,
 ) -> Result<Batch, Refusal> {
-    let gate = Arc::new(Gate::new());
+    let gate = Arc::new(Gate::new(case.pairs));
     let mut tasks = Vec::new();
     for pair in 0..case.pairs {
         let (to_far, from_near) = C::new();
@@ -46,13 +47,11 @@ fn batch<S: Stackful, C: Channel<S>>(
         let far = S::spawn(cx, move |cx| far::<S, C>(cx, rounds, from_near, to_near));
         tasks.push(far.map_err(|why| ceiling(&why, 2 * pair + 1, 2 * case.pairs))?);
     }
-    while gate.awaits(case.pairs) {
-        S::yield_now(cx);
-    }
+    gate::gather::<S>(cx, &gate);
     let mut watch = Stopwatch::new();
     let mut answer = 0;
     watch.start();
-    gate.open();
+    gate::open::<S>(&gate);
     for task in tasks {
         answer += S::join(cx, task);
     }
@@ -63,14 +62,11 @@ fn batch<S: Stackful, C: Channel<S>>(
 fn near<S: Stackful, C: Channel<S>>(
     cx: &S::Cx,
     rounds: u64,
-    gate: &Gate,
+    gate: &Gate<S::Unparker>,
     mut to_far: C::Sender,
     mut from_far: C::Receiver,
 ) -> u64 {
-    gate.arrive();
-    while gate.is_closed() {
-        S::yield_now(cx);
-    }
+    gate::enter::<S>(cx, gate);
     let mut sum = 0;
     for ball in 0..rounds {
         C::send(cx, &mut to_far, ball);

@@ -10,6 +10,7 @@ use corolab_lab::workload::Gate;
 use corolab_lab::workload::yield_now::Case;
 
 use crate::ceiling::ceiling;
+use crate::gate;
 use crate::stackful::Stackful;
 
 /// Measures the workload on tasks of `S`.
@@ -25,20 +26,18 @@ pub fn measure<S: Stackful>(assignment: &Assignment, turns: &mut dyn Turns) -> R
 }
 
 fn batch<S: Stackful>(cx: &S::Cx, case: Case, rounds: u64) -> Result<Batch, Refusal> {
-    let gate = Arc::new(Gate::new());
+    let gate = Arc::new(Gate::new(case.tasks));
     let mut tasks = Vec::new();
     for number in 1..=case.tasks {
         let gate = gate.clone();
         let task = S::spawn(cx, move |cx| task::<S>(cx, number, rounds, &gate));
         tasks.push(task.map_err(|why| ceiling(&why, number - 1, case.tasks))?);
     }
-    while gate.awaits(case.tasks) {
-        S::yield_now(cx);
-    }
+    gate::gather::<S>(cx, &gate);
     let mut watch = Stopwatch::new();
     let mut answer = 0;
     watch.start();
-    gate.open();
+    gate::open::<S>(&gate);
     for task in tasks {
         answer += S::join(cx, task);
     }
@@ -46,11 +45,8 @@ fn batch<S: Stackful>(cx: &S::Cx, case: Case, rounds: u64) -> Result<Batch, Refu
     Ok(Batch { watch, answer })
 }
 
-fn task<S: Stackful>(cx: &S::Cx, number: u64, rounds: u64, gate: &Gate) -> u64 {
-    gate.arrive();
-    while gate.is_closed() {
-        S::yield_now(cx);
-    }
+fn task<S: Stackful>(cx: &S::Cx, number: u64, rounds: u64, gate: &Gate<S::Unparker>) -> u64 {
+    gate::enter::<S>(cx, gate);
     let mut yields = 0;
     for _ in 0..rounds {
         S::yield_now(cx);

@@ -15,6 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task;
 
+use crate::gate;
 use crate::stackless::self_wake;
 
 fn runtime() -> Result<Runtime, Refusal> {
@@ -29,15 +30,12 @@ fn yield_now(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
     let runtime = runtime()?;
     turns.serve(case.tasks, &|rounds| case.answer(rounds), &mut |rounds| {
         let root = runtime.spawn(async move {
-            let gate = Arc::new(Gate::new());
+            let gate = Arc::new(Gate::new(case.tasks));
             let mut tasks = Vec::new();
             for number in 1..=case.tasks {
                 let gate = gate.clone();
                 tasks.push(task::spawn(async move {
-                    gate.arrive();
-                    while gate.is_closed() {
-                        task::yield_now().await;
-                    }
+                    gate::enter(&gate).await;
                     let mut yields = 0;
                     if case.self_wake {
                         for _ in 0..rounds {
@@ -53,13 +51,11 @@ fn yield_now(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
                     number * yields
                 }));
             }
-            while gate.awaits(case.tasks) {
-                task::yield_now().await;
-            }
+            gate::gather(&gate).await;
             let mut watch = Stopwatch::new();
             let mut answer = 0;
             watch.start();
-            gate.open();
+            gate::open(&gate);
             for task in tasks {
                 answer += task.await.unwrap();
             }
@@ -77,17 +73,14 @@ fn ping_pong(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
     let runtime = runtime()?;
     turns.serve(case.pairs, &|rounds| case.answer(rounds), &mut |rounds| {
         let root = runtime.spawn(async move {
-            let gate = Arc::new(Gate::new());
+            let gate = Arc::new(Gate::new(case.pairs));
             let mut tasks = Vec::new();
             for _ in 0..case.pairs {
                 let (to_far, mut from_near) = mpsc::channel(1);
                 let (to_near, mut from_far) = mpsc::channel(1);
                 let gate = gate.clone();
                 tasks.push(task::spawn(async move {
-                    gate.arrive();
-                    while gate.is_closed() {
-                        task::yield_now().await;
-                    }
+                    gate::enter(&gate).await;
                     let mut sum = 0;
                     for ball in 0..rounds {
                         to_far.send(ball).await.unwrap();
@@ -103,13 +96,11 @@ fn ping_pong(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
                     0
                 }));
             }
-            while gate.awaits(case.pairs) {
-                task::yield_now().await;
-            }
+            gate::gather(&gate).await;
             let mut watch = Stopwatch::new();
             let mut answer = 0;
             watch.start();
-            gate.open();
+            gate::open(&gate);
             for task in tasks {
                 answer += task.await.unwrap();
             }

@@ -2,6 +2,7 @@
 //! returns it.
 
 use std::sync::Arc;
+use std::task::Waker;
 
 use corolab_lab::child::Turns;
 use corolab_lab::contender::Assignment;
@@ -10,6 +11,7 @@ use corolab_lab::stopwatch::Stopwatch;
 use corolab_lab::workload::Gate;
 use corolab_lab::workload::ping_pong::Case;
 
+use crate::gate;
 use crate::stackless::{Channel, Stackless};
 
 /// Measures the workload on tasks of `S` with channels of `C`.
@@ -32,26 +34,22 @@ async fn batch<S: Stackless, C: Channel>(
     case: Case,
     rounds: u64,
 ) -> Result<Batch, Refusal> {
-    let gate = Arc::new(Gate::new());
+    let gate = Arc::new(Gate::new(case.pairs));
     let mut tasks = Vec::new();
     for _ in 0..case.pairs {
         let (to_far, from_near) = C::new();
         let (to_near, from_far) = C::new();
         let gate = gate.clone();
-        let near = S::spawn(&cx, move |cx| {
-            near::<S, C>(cx, rounds, gate, to_far, from_far)
-        });
+        let near = S::spawn(&cx, move |_| near::<C>(rounds, gate, to_far, from_far));
         tasks.push(near);
         let far = S::spawn(&cx, move |_| far::<C>(rounds, from_near, to_near));
         tasks.push(far);
     }
-    while gate.awaits(case.pairs) {
-        S::yield_now(&cx).await;
-    }
+    gate::gather(&gate).await;
     let mut watch = Stopwatch::new();
     let mut answer = 0;
     watch.start();
-    gate.open();
+    gate::open(&gate);
     for task in tasks {
         answer += S::join(&cx, task).await;
     }
@@ -59,17 +57,13 @@ async fn batch<S: Stackless, C: Channel>(
     Ok(Batch { watch, answer })
 }
 
-async fn near<S: Stackless, C: Channel>(
-    cx: S::Cx,
+async fn near<C: Channel>(
     rounds: u64,
-    gate: Arc<Gate>,
+    gate: Arc<Gate<Waker>>,
     mut to_far: C::Sender,
     mut from_far: C::Receiver,
 ) -> u64 {
-    gate.arrive();
-    while gate.is_closed() {
-        S::yield_now(&cx).await;
-    }
+    gate::enter(&gate).await;
     let mut sum = 0;
     for ball in 0..rounds {
         C::send(&mut to_far, ball).await;

@@ -1,6 +1,7 @@
 //! `yield`, stackless: a task that yields is a loop around an await.
 
 use std::sync::Arc;
+use std::task::Waker;
 
 use corolab_lab::child::Turns;
 use corolab_lab::contender::Assignment;
@@ -9,6 +10,7 @@ use corolab_lab::stopwatch::Stopwatch;
 use corolab_lab::workload::Gate;
 use corolab_lab::workload::yield_now::Case;
 
+use crate::gate;
 use crate::stackless::{Stackless, self_wake};
 
 /// Measures the workload on tasks of `S`.
@@ -27,7 +29,7 @@ pub fn measure<S: Stackless>(
 }
 
 async fn batch<S: Stackless>(cx: S::Cx, case: Case, rounds: u64) -> Result<Batch, Refusal> {
-    let gate = Arc::new(Gate::new());
+    let gate = Arc::new(Gate::new(case.tasks));
     let mut tasks = Vec::new();
     for number in 1..=case.tasks {
         let gate = gate.clone();
@@ -37,13 +39,11 @@ async fn batch<S: Stackless>(cx: S::Cx, case: Case, rounds: u64) -> Result<Batch
         });
         tasks.push(task);
     }
-    while gate.awaits(case.tasks) {
-        S::yield_now(&cx).await;
-    }
+    gate::gather(&gate).await;
     let mut watch = Stopwatch::new();
     let mut answer = 0;
     watch.start();
-    gate.open();
+    gate::open(&gate);
     for task in tasks {
         answer += S::join(&cx, task).await;
     }
@@ -55,13 +55,10 @@ async fn task<S: Stackless>(
     cx: S::Cx,
     number: u64,
     rounds: u64,
-    gate: Arc<Gate>,
+    gate: Arc<Gate<Waker>>,
     waking_itself: bool,
 ) -> u64 {
-    gate.arrive();
-    while gate.is_closed() {
-        S::yield_now(&cx).await;
-    }
+    gate::enter(&gate).await;
     let mut yields = 0;
     if waking_itself {
         for _ in 0..rounds {

@@ -1,39 +1,97 @@
 //! The start gate of workloads whose tasks must all stand before the clock opens.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Tasks arrive and yield until it opens; the root opens it when all are there.
-#[derive(Debug, Default)]
-pub struct Gate {
+/// Tasks park at the gate until it opens; the root parks until all are there.
+///
+/// Nobody polls or yields while waiting: may takes newly spawned coroutines up
+/// only when its local queue is empty, so that a task which yields until the
+/// others have come waits for ever.
+///
+/// `U` is the means by which a family unparks a task.
+#[derive(Debug)]
+pub struct Gate<U> {
+    expected: u64,
     open: AtomicBool,
-    arrived: AtomicU64,
+    parked: Mutex<Parked<U>>,
 }
 
-impl Gate {
-    /// A closed gate.
-    pub fn new() -> Self {
-        Self::default()
+#[derive(Debug)]
+struct Parked<U> {
+    tasks: Vec<U>,
+    arrived: u64,
+    root: Option<U>,
+}
+
+impl<U> Gate<U> {
+    /// A closed gate for `expected` tasks.
+    pub fn new(expected: u64) -> Self {
+        let parked = Parked {
+            tasks: Vec::new(),
+            arrived: 0,
+            root: None,
+        };
+        Gate {
+            expected,
+            open: AtomicBool::new(false),
+            parked: Mutex::new(parked),
+        }
     }
 
-    /// One more task stands at the gate.
-    pub fn arrive(&self) {
-        self.arrived.fetch_add(1, Ordering::Release);
+    /// One more task stands at the gate; it gives the root back when that one
+    /// waits and nobody is missing any more.
+    pub fn arrive(&self, task: U) -> Option<U> {
+        let mut parked = self.parked();
+        parked.tasks.push(task);
+        parked.arrived += 1;
+        if parked.arrived == self.expected {
+            parked.root.take()
+        } else {
+            None
+        }
     }
 
-    /// Whether fewer than `tasks` stand at the gate.
-    pub fn awaits(&self, tasks: u64) -> bool {
-        self.arrived.load(Ordering::Acquire) < tasks
-    }
-
-    /// Lets every task through.
-    #[inline]
-    pub fn open(&self) {
-        self.open.store(true, Ordering::Release);
+    /// Whether tasks are missing; if so, the last one will find the root here.
+    pub fn awaits(&self, root: U) -> bool {
+        let mut parked = self.parked();
+        let missing = parked.arrived < self.expected;
+        if missing {
+            parked.root = Some(root);
+        }
+        missing
     }
 
     /// Whether the gate is still closed.
-    #[inline]
     pub fn is_closed(&self) -> bool {
         !self.open.load(Ordering::Acquire)
+    }
+
+    /// Opens the gate and gives back the tasks to unpark.
+    pub fn open(&self) -> Vec<U> {
+        self.open.store(true, Ordering::Release);
+        std::mem::take(&mut self.parked().tasks)
+    }
+
+    /// A task that panicked at the gate leaves nothing half done in here.
+    fn parked(&self) -> MutexGuard<'_, Parked<U>> {
+        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_to_arrive_finds_the_root_that_waits() {
+        let gate = Gate::new(2);
+        assert_eq!(gate.arrive("a"), None);
+        assert!(gate.awaits("root"));
+        assert_eq!(gate.arrive("b"), Some("root"));
+        assert!(!gate.awaits("root"));
+        assert!(gate.is_closed());
+        assert_eq!(gate.open(), ["a", "b"]);
+        assert!(!gate.is_closed());
     }
 }

@@ -1,0 +1,107 @@
+//! Every workload gives the right answer on every contender, or says why not.
+
+use corolab_benches::contenders;
+use corolab_lab::child::Alone;
+use corolab_lab::condition::{Condition, Params, Settings};
+use corolab_lab::contender::{Assignment, Contender};
+use corolab_lab::sample::{Refusal, Status};
+use corolab_lab::workload::{self, Scale, Workload};
+
+/// One worker throughout: may is configured once for a process.
+fn assignment(workload: &Workload, contender: &Contender, params: Params) -> Assignment {
+    let settings = Settings {
+        workers: 1,
+        cpus: Vec::new(),
+        stack: workload::STACK,
+        seed: 0,
+    };
+    let condition = Condition {
+        workload: workload.name.to_owned(),
+        contender: contender.name.to_owned(),
+        params,
+    };
+    Assignment {
+        condition,
+        settings,
+    }
+}
+
+fn small() -> impl Iterator<Item = (&'static Workload, &'static Contender, Params)> {
+    workload::ALL.iter().flat_map(|workload| {
+        let blocks = (workload.grid)(Scale::Smoke);
+        blocks.into_iter().flat_map(move |block| {
+            workload.ways.iter().flat_map(move |way| {
+                let params = workload.complete(&block, way);
+                contenders().map(move |contender| (*workload, contender, params.clone()))
+            })
+        })
+    })
+}
+
+fn measured(
+    workload: &Workload,
+    contender: &Contender,
+    params: Params,
+    rounds: u64,
+) -> Result<(), Refusal> {
+    let assignment = assignment(workload, contender, params);
+    let measure = contender.measure_of(&assignment.condition)?;
+    measure(&assignment, &mut Alone { batches: 3, rounds })
+}
+
+#[test]
+fn every_answer_is_right_or_refused_with_a_reason() {
+    let mut right = 0;
+    for (workload, contender, params) in small() {
+        for rounds in [1, 7, 1_000] {
+            let name = format!("{}/{}/{params} x {rounds}", workload.name, contender.name);
+            let rounds = if workload.name == "spawn" {
+                rounds.min(7)
+            } else {
+                rounds
+            };
+            match measured(workload, contender, params.clone(), rounds) {
+                Ok(()) => right += 1,
+                Err(Refusal {
+                    status: Status::NotOffered | Status::NotApplicable,
+                    reason,
+                }) => {
+                    assert!(!reason.is_empty(), "{name} is refused without a reason");
+                }
+                Err(other) => panic!("{name}: {other}"),
+            }
+        }
+    }
+    assert!(right > 60, "only {right} conditions were measured");
+}
+
+#[test]
+fn a_state_that_is_touched_gives_the_same_answer() {
+    let switch = workload::find("switch").unwrap();
+    for touch in [0_u64, 64, 512, 4_096] {
+        for contender in contenders() {
+            let block = Params::new().with("live", 5).with("touch", touch);
+            match measured(switch, contender, switch.complete(&block, &[]), 12) {
+                Ok(()) => {}
+                Err(why) => assert!(!why.status.is_failure(), "{}: {why}", contender.name),
+            }
+        }
+    }
+}
+
+#[test]
+fn parameters_without_a_task_are_refused_by_everybody() {
+    for workload in workload::ALL {
+        let nothing = workload.params[0].key;
+        let params = workload.complete(&Params::new().with(nothing, 0), &[]);
+        for contender in contenders() {
+            let refused = measured(workload, contender, params.clone(), 1).unwrap_err();
+            assert!(
+                matches!(refused.status, Status::NotApplicable | Status::NotOffered),
+                "{}/{}: {refused}",
+                workload.name,
+                contender.name
+            );
+        }
+    }
+}
