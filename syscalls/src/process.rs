@@ -78,6 +78,21 @@ pub fn signal_group(leader: u32, signal: Signal) -> io::Result<()> {
     check(unsafe { libc::kill(-group, number) }).map(drop)
 }
 
+/// Whether child `pid` has ended; it is left to be reaped, so that its number
+/// stays its own.
+///
+/// # Errors
+/// The kernel's: no such child.
+pub fn has_ended(pid: u32) -> io::Result<bool> {
+    // SAFETY: an all-zero siginfo_t is a valid value of that plain C struct.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: `info` is writable for the whole call.
+    check(unsafe { libc::waitid(libc::P_PID, pid, &mut info, how) })?;
+    // SAFETY: waitid has filled the field, or left it 0 when nothing changed.
+    Ok(unsafe { info.si_pid() } != 0)
+}
+
 /// Takes over a descriptor that this process inherited by number.
 ///
 /// # Errors
@@ -148,7 +163,11 @@ mod tests {
         let mut child = command.spawn().unwrap();
         signal_group(child.id(), Signal::Stop).unwrap();
         signal_group(child.id(), Signal::Continue).unwrap();
+        assert!(!has_ended(child.id()).unwrap());
         signal_group(child.id(), Signal::Kill).unwrap();
+        while !has_ended(child.id()).unwrap() {
+            std::thread::yield_now();
+        }
         let ended = child.wait().unwrap();
         assert_eq!(ended.signal(), Some(libc::SIGKILL));
         assert_eq!(signal_name(libc::SIGKILL), "SIGKILL");

@@ -1,0 +1,215 @@
+//! The plan as a pure function.
+
+use super::*;
+use corolab_lab::contender::Contender;
+use proptest::prelude::*;
+
+fn contenders() -> Vec<&'static Contender> {
+    crate::run::program::built_in()
+}
+
+fn admits(condition: &Condition) -> Result<(), Refusal> {
+    let contender = contenders()
+        .into_iter()
+        .find(|c| c.name == condition.contender)
+        .unwrap();
+    contender.measure_of(condition).map(drop)
+}
+
+fn profiles() -> Vec<Profile> {
+    contenders().into_iter().map(Contender::profile).collect()
+}
+
+fn wish(profiles: &[Profile]) -> Wish<'_> {
+    Wish {
+        scale: Scale::Quick,
+        filter: None,
+        filter_not: None,
+        engine: None,
+        workers: None,
+        shard: None,
+        launches: None,
+        budget_ns: None,
+        seed: 1,
+        profiles,
+        admits: &admits,
+        cpus: &[0, 1],
+        memory: Some(20 << 30),
+        max_map_count: Some(65_530),
+    }
+}
+
+fn ids(planned: &Planned) -> Vec<&str> {
+    planned
+        .plan
+        .blocks
+        .iter()
+        .map(|block| block.id.as_str())
+        .collect()
+}
+
+#[test]
+fn the_quick_plan_holds_every_workload_and_its_whole_switch_curve() {
+    let profiles = profiles();
+    let planned = plan(&wish(&profiles));
+    let ids = ids(&planned);
+    for live in [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] {
+        assert!(
+            ids.contains(&format!("switch/live={live}").as_str()),
+            "{live}"
+        );
+    }
+    for id in [
+        "yield/tasks=2",
+        "yield/tasks=200,workers=2",
+        "ping_pong/pairs=1",
+        "spawn/batch=1000",
+    ] {
+        assert!(ids.contains(&id), "{id} is missing from {ids:?}");
+    }
+    assert!(planned.plan.launches >= FEWEST_LAUNCHES);
+}
+
+#[test]
+fn one_worker_means_one_cpu_and_two_mean_two() {
+    let profiles = profiles();
+    let planned = plan(&wish(&profiles));
+    for block in &planned.plan.blocks {
+        assert_eq!(
+            block.settings.cpus.len() as u64,
+            block.settings.workers,
+            "{}",
+            block.id
+        );
+    }
+    let one = plan(&Wish {
+        cpus: &[5],
+        ..wish(&profiles)
+    });
+    assert!(
+        one.plan
+            .blocks
+            .iter()
+            .all(|block| block.settings.cpus == [5])
+    );
+}
+
+#[test]
+fn pairs_that_make_no_sense_are_refused_before_anything_runs() {
+    let profiles = profiles();
+    let planned = plan(&wish(&profiles));
+    let reason = |id: &str| {
+        planned
+            .refused
+            .iter()
+            .find(|r| r.condition.id() == id)
+            .map(|r| r.status)
+    };
+    assert_eq!(reason("switch/may/live=1"), Some(Status::NotOffered));
+    assert_eq!(
+        reason("yield/tokio-current/tasks=2,workers=2"),
+        Some(Status::NotApplicable)
+    );
+    assert_eq!(
+        reason("yield/may/tasks=2,wake=self-wake"),
+        Some(Status::NotOffered)
+    );
+    assert_eq!(reason("yield/may/tasks=2"), None);
+}
+
+#[test]
+fn filters_choose_rows_and_engines_keep_the_control() {
+    let profiles = profiles();
+    let regex = |text: &str| Some(Regex::new(text).unwrap());
+    let filtered = plan(&Wish {
+        filter: regex("^switch/.*live=10:"),
+        ..wish(&profiles)
+    });
+    assert_eq!(ids(&filtered), ["switch/live=10"]);
+    let without = plan(&Wish {
+        filter_not: regex("^(switch|yield|spawn)/"),
+        ..wish(&profiles)
+    });
+    assert!(ids(&without).iter().all(|id| id.starts_with("ping_pong/")));
+    let engine = plan(&Wish {
+        engine: regex("^may$"),
+        ..wish(&profiles)
+    });
+    for block in &engine.plan.blocks {
+        assert!(
+            block
+                .conditions
+                .iter()
+                .all(|c| c.contender == "may" || c.contender == "call")
+        );
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_number_or_alternates() {
+    let profiles = profiles();
+    let tight = plan(&Wish {
+        memory: Some(600 << 20),
+        ..wish(&profiles)
+    });
+    let million = tight
+        .refused
+        .iter()
+        .find(|r| r.condition.id() == "switch/hand-polled/live=1000000");
+    let million = million.expect("a million futures do not fit into 360 MiB next to others");
+    assert!(million.status == Status::NotOffered || million.reason.contains("MiB"));
+    let alternating: Vec<_> = tight
+        .plan
+        .blocks
+        .iter()
+        .filter(|block| block.paired == Paired::Alternating)
+        .collect();
+    assert!(!alternating.is_empty());
+    assert!(
+        tight
+            .plan
+            .blocks
+            .iter()
+            .all(|block| block.memory <= (600 << 20) / 5 * 3)
+    );
+}
+
+#[test]
+fn one_worker_count_takes_the_place_of_the_grids() {
+    let profiles = profiles();
+    let planned = plan(&Wish {
+        workers: Some(2),
+        ..wish(&profiles)
+    });
+    let mut seen = std::collections::BTreeSet::new();
+    for block in &planned.plan.blocks {
+        assert!(seen.insert(block.id.clone()), "{} twice", block.id);
+        if block.workload != "switch" {
+            assert_eq!(block.settings.workers, 2);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn shards_share_the_blocks_out(of in 1_usize..7) {
+        let profiles = profiles();
+        let whole = plan(&wish(&profiles));
+        let mut parts = Vec::new();
+        for index in 1..=of {
+            let part = plan(&Wish { shard: Some(Shard { index, of }), ..wish(&profiles) });
+            parts.extend(part.plan.blocks);
+        }
+        parts.sort_by(|a, b| a.id.cmp(&b.id));
+        let mut blocks = whole.plan.blocks;
+        blocks.sort_by(|a, b| a.id.cmp(&b.id));
+        prop_assert_eq!(parts, blocks);
+    }
+
+    #[test]
+    fn more_turns_never_take_less_time(turns in 1_u32..100) {
+        let profiles = profiles();
+        let planned = plan(&wish(&profiles));
+        prop_assert!(expected_total_ns(&planned.plan, turns) < expected_total_ns(&planned.plan, turns + 1));
+    }
+}

@@ -1,0 +1,234 @@
+//! A session: the launches of a plan, one after the other, within the budget.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use corolab_lab::stopwatch::nanos;
+
+use super::baton::{self, Sink};
+use super::program::Cast;
+use super::progress::{Loudness, Progress};
+use crate::host::{Roots, Ticks};
+use crate::plan;
+use crate::record::Writer;
+use crate::record::line::{Launch, Line, SessionEnded};
+use crate::record::manifest::{Block, Plan};
+
+fn flag() -> &'static Arc<AtomicBool> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    FLAG.get_or_init(Arc::default)
+}
+
+/// Whether a signal has asked the run to end.
+pub fn interrupted() -> bool {
+    flag().load(Ordering::Relaxed)
+}
+
+/// From now on SIGINT, SIGTERM and SIGHUP end the run between two samples
+/// instead of ending the process.
+///
+/// # Errors
+/// The kernel's.
+pub fn catch_interrupts() -> Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, flag().clone())?;
+    }
+    Ok(())
+}
+
+/// What a session goes by, besides the plan.
+pub struct Session<'a> {
+    /// Its number within the record, from 1.
+    pub number: u32,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Who runs what.
+    pub cast: &'a Cast,
+    /// Silence that a child is allowed.
+    pub patience: Duration,
+    /// Launches that the record holds whole, by block.
+    pub whole: BTreeMap<String, u32>,
+    /// The number that a block's next launch gets.
+    pub next: BTreeMap<String, u32>,
+    /// How loud.
+    pub loudness: Loudness,
+}
+
+/// Lines of one launch, kept until it has ended.
+#[derive(Default)]
+struct Kept {
+    lines: Vec<Line>,
+    printed: Vec<(String, Vec<u8>)>,
+}
+
+impl Sink for Kept {
+    fn line(&mut self, line: Line) {
+        self.lines.push(line);
+    }
+
+    fn printed(&mut self, name: &str, text: &[u8]) {
+        self.printed.push((name.to_owned(), text.to_vec()));
+    }
+}
+
+impl<'a> Session<'a> {
+    /// Measures, and writes down what it sees after every launch.
+    ///
+    /// # Errors
+    /// The record cannot be written to; a child never is an error here.
+    pub fn run(&mut self, writer: &mut Writer) -> Result<SessionEnded> {
+        let began = Instant::now();
+        let mut left = self.left();
+        let mut progress = Progress::new(self.loudness, left.len());
+        let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+        let plan = self.plan;
+        for block in &plan.blocks {
+            expected.insert(&block.id, plan::expected_ns(block, plan, plan.turns));
+        }
+        left.reverse();
+        while let Some((round, block)) = left.pop() {
+            if interrupted() {
+                break;
+            }
+            let rest: u64 = left
+                .iter()
+                .map(|(_, block)| expected[block.id.as_str()])
+                .sum();
+            let own = expected[block.id.as_str()];
+            let until = self.share(began, own, rest);
+            let took = self.launch(block, round, until, writer)?;
+            // What a launch took says better than any guess what the next will.
+            expected.insert(&block.id, nanos(took));
+            let rest: u64 = left
+                .iter()
+                .map(|(_, block)| expected[block.id.as_str()])
+                .sum();
+            progress.step(&block.id, Duration::from_nanos(rest));
+        }
+        progress.finish();
+        let ended = SessionEnded {
+            session: self.number,
+            wall_s: began.elapsed().as_secs_f64(),
+            interrupted: interrupted(),
+        };
+        writer.append(&[Line::SessionEnded(ended.clone())])?;
+        Ok(ended)
+    }
+
+    /// Launches that are still to be done, launch 0 of every block first.
+    fn left(&self) -> Vec<(u32, &'a Block)> {
+        let plan = self.plan;
+        let rounds = 0..plan.launches;
+        let all = rounds.flat_map(|round| plan.blocks.iter().map(move |block| (round, block)));
+        all.filter(|(round, block)| *round >= self.whole.get(&block.id).copied().unwrap_or(0))
+            .collect()
+    }
+
+    /// When a launch has used its share of what the budget has left.
+    fn share(&self, began: Instant, own: u64, rest: u64) -> Option<Instant> {
+        let budget = Duration::from_nanos(self.plan.budget_ns?);
+        let left = budget.saturating_sub(began.elapsed());
+        let share = own as f64 / (own + rest).max(1) as f64;
+        Some(Instant::now() + left.mul_f64(share))
+    }
+
+    fn launch(
+        &mut self,
+        block: &Block,
+        round: u32,
+        until: Option<Instant>,
+        writer: &mut Writer,
+    ) -> Result<Duration> {
+        let next = self.next.entry(block.id.clone()).or_insert(0);
+        let number = *next;
+        *next += 1;
+        let launch = baton::Launch {
+            block,
+            number,
+            turns: self.plan.turns,
+            fewest_turns: plan::FEWEST_TURNS.min(self.plan.turns),
+            until,
+            sample_ns: self.plan.sample_ns,
+            patience: self.patience,
+            cast: self.cast,
+        };
+        let mut rng = fastrand::Rng::with_seed(seed_of(self.plan.seed, &block.id, round));
+        let roots = Roots::default();
+        let (before, began) = (roots.ticks(), Instant::now());
+        let mut kept = Kept::default();
+        let done = baton::launch(&launch, &mut rng, &mut kept);
+        let took = began.elapsed();
+        kept.lines.push(Line::Launch(Launch {
+            block: block.id.clone(),
+            launch: number,
+            session: self.number,
+            turns: done.turns,
+            complete: !interrupted(),
+            wall_ns: nanos(took),
+            steal: steal(before, roots.ticks()),
+        }));
+        writer.append(&kept.lines)?;
+        for (name, text) in &kept.printed {
+            writer.keep_log(name, text)?;
+        }
+        Ok(took)
+    }
+}
+
+/// Share of the machine's CPU time that the hypervisor took in between.
+fn steal(before: Option<Ticks>, after: Option<Ticks>) -> Option<f64> {
+    let (before, after) = (before?, after?);
+    let all = after.all.checked_sub(before.all).filter(|all| *all > 0)?;
+    Some(after.steal.saturating_sub(before.steal) as f64 / all as f64)
+}
+
+/// A seed for a launch's order and padding: of the plan's seed, the block and
+/// the round alone, so that a plan can be repeated.
+fn seed_of(seed: u64, block: &str, round: u32) -> u64 {
+    // FNV-1a: small, and the same on every machine and in every version.
+    let bytes = block.bytes().chain(round.to_le_bytes());
+    bytes.fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steal_is_a_share_of_the_time_between() {
+        let at = |steal, all| Some(Ticks { steal, all });
+        assert_eq!(steal(at(10, 1_000), at(20, 1_100)), Some(0.1));
+        assert_eq!(
+            steal(at(10, 1_000), at(10, 1_000)),
+            None,
+            "no time has passed"
+        );
+        assert_eq!(steal(None, at(1, 1)), None);
+    }
+
+    #[test]
+    fn a_seed_belongs_to_one_launch() {
+        assert_eq!(
+            seed_of(1, "switch/live=1", 0),
+            seed_of(1, "switch/live=1", 0)
+        );
+        assert_ne!(
+            seed_of(1, "switch/live=1", 0),
+            seed_of(1, "switch/live=1", 1)
+        );
+        assert_ne!(
+            seed_of(1, "switch/live=1", 0),
+            seed_of(2, "switch/live=1", 0)
+        );
+        assert_ne!(
+            seed_of(1, "switch/live=1", 0),
+            seed_of(1, "switch/live=10", 0)
+        );
+    }
+}
