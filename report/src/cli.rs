@@ -106,7 +106,7 @@ pub struct Run {
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub out: Option<PathBuf>,
     /// Go on with a record that was cut short.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "dry_run")]
     pub resume: Option<PathBuf>,
     /// Print what would be measured, how long it would take and what memory it
     /// would need.
@@ -125,16 +125,16 @@ pub struct Run {
     #[arg(short, long)]
     pub verbose: bool,
     /// Seconds until a silent child is killed.
-    #[arg(long, hide = true, value_name = "S", default_value_t = 20.0)]
-    pub deadline: f64,
+    #[arg(long, hide = true, value_name = "S")]
+    pub deadline: Option<f64>,
 }
 
 /// Hold the instrument against itself.
 #[derive(Debug, Args)]
 pub struct Agree {
-    /// Condition to measure under two names.
-    #[arg(long, default_value = "switch/corosensei/live=1")]
-    pub condition: String,
+    /// Condition to measure under two names; may be given several times.
+    #[arg(long, default_values = ["switch/corosensei/live=1", "ping_pong/tokio-current/pairs=1"])]
+    pub condition: Vec<String>,
     /// Comparisons.
     #[arg(long, default_value_t = 60)]
     pub comparisons: u32,
@@ -144,6 +144,9 @@ pub struct Agree {
     /// Turns of each launch.
     #[arg(long, default_value_t = 20)]
     pub turns: u32,
+    /// Seed of every shuffled order.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 /// Form of what is printed.
@@ -180,6 +183,39 @@ impl Selection {
             (_, true) => Scale::Smoke,
             _ => Scale::Quick,
         }
+    }
+}
+
+impl Run {
+    /// Whether nothing was said of what to measure.
+    pub fn plans_nothing(&self) -> bool {
+        let Selection {
+            filter,
+            filter_not,
+            engine,
+            quick,
+            full,
+            smoke,
+            workers,
+            shard,
+            runner: _,
+        } = &self.selection;
+        let texts = [filter, filter_not, engine]
+            .into_iter()
+            .all(Option::is_none);
+        let scales = !quick && !full && !smoke;
+        let numbers = workers.is_none() && shard.is_none() && self.launches.is_none();
+        texts && scales && numbers && self.budget.is_none() && self.seed.is_none()
+    }
+
+    /// How long a child may be silent.
+    ///
+    /// # Errors
+    /// A time that is none.
+    pub fn patience(&self) -> anyhow::Result<Duration> {
+        let usual = if self.selection.smoke { 10.0 } else { 20.0 };
+        Duration::try_from_secs_f64(self.deadline.unwrap_or(usual))
+            .map_err(|_| usage("--deadline is a number of seconds"))
     }
 }
 

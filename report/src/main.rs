@@ -18,6 +18,15 @@ mod verdict;
 use std::io;
 use std::process::ExitCode;
 
+/// Says a line on standard error; a reader that has gone is no error.
+#[macro_export]
+macro_rules! tell {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
 use clap::Parser;
 
 fn main() -> ExitCode {
@@ -26,7 +35,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(why) if is_closed_pipe(&why) => ExitCode::SUCCESS, // `corolab list | head -1`
         Err(why) => {
-            eprintln!("corolab: {why:#}");
+            tell!("corolab: {why:#}");
             let usage = why.downcast_ref::<cli::Usage>().is_some();
             ExitCode::from(if usage { 2 } else { 1 })
         }

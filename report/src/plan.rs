@@ -1,5 +1,7 @@
 //! The plan: which blocks, which conditions, in which order. Pure.
 
+use std::collections::BTreeSet;
+
 use corolab_lab::condition::{Condition, Params, Settings};
 use corolab_lab::contender::{Family, Profile};
 use corolab_lab::sample::{Refusal, Status};
@@ -19,9 +21,9 @@ pub const FEWEST_TURNS: u32 = 5;
 pub struct Wish<'a> {
     /// How much of the grid.
     pub scale: Scale,
-    /// Only conditions whose id matches.
+    /// Only conditions whose id, or the id of whose block or row, matches.
     pub filter: Option<Regex>,
-    /// No condition whose id matches.
+    /// No condition of which one of these ids matches.
     pub filter_not: Option<Regex>,
     /// Only contenders whose name matches.
     pub engine: Option<Regex>,
@@ -177,7 +179,7 @@ fn fill(
                 contender: profile.name.clone(),
                 params: workload.complete(params, way),
             };
-            if !wanted(&condition, profile, wish) {
+            if !wanted(&condition, &block.id, profile, wish) {
                 continue;
             }
             let room = match profile.maps_per_task {
@@ -210,9 +212,9 @@ fn fill(
     }
 }
 
-fn wanted(condition: &Condition, profile: &Profile, wish: &Wish<'_>) -> bool {
-    let row = condition.row_id("time_per_op");
-    let matches = |regex: &Regex| regex.is_match(&row);
+fn wanted(condition: &Condition, block: &str, profile: &Profile, wish: &Wish<'_>) -> bool {
+    let (id, row) = (condition.id(), condition.row_id("time_per_op"));
+    let matches = |regex: &Regex| [block, &id, &row].iter().any(|name| regex.is_match(name));
     wish.filter.as_ref().is_none_or(matches)
         && !wish.filter_not.as_ref().is_some_and(matches)
         && wish.engine.as_ref().is_none_or(|engine| {
@@ -233,6 +235,19 @@ fn fits(need: u64, memory: Option<u64>) -> Result<(), Refusal> {
         )),
         _ => Ok(()),
     }
+}
+
+/// Blocks whose workers have to share CPUs, in sentences: their figures say
+/// how well a scheduler shares, not how well it spreads.
+pub fn crowded(plan: &Plan) -> Vec<String> {
+    let workers_and_cpus = plan
+        .blocks
+        .iter()
+        .map(|block| (block.settings.workers, block.settings.cpus.len()));
+    let crowded = workers_and_cpus.filter(|(workers, cpus)| *cpus > 0 && *workers > *cpus as u64);
+    let crowded: BTreeSet<(u64, usize)> = crowded.collect();
+    let sentence = |(workers, cpus)| format!("{workers} workers share {cpus} allowed CPUs");
+    crowded.into_iter().map(sentence).collect()
 }
 
 /// Nanoseconds that a launch of a block is expected to take with that many

@@ -126,6 +126,17 @@ fn filters_choose_rows_and_engines_keep_the_control() {
         ..wish(&profiles)
     });
     assert_eq!(ids(&filtered), ["switch/live=10"]);
+    let block = plan(&Wish {
+        filter: regex("^switch/live=10$"),
+        ..wish(&profiles)
+    });
+    assert_eq!(ids(&block), ["switch/live=10"]);
+    assert!(block.plan.blocks[0].conditions.len() > 2);
+    let condition = plan(&Wish {
+        filter: regex("^switch/corosensei/live=10$"),
+        ..wish(&profiles)
+    });
+    assert_eq!(condition.plan.blocks[0].conditions.len(), 1);
     let without = plan(&Wish {
         filter_not: regex("^(switch|yield|spawn)/"),
         ..wish(&profiles)
@@ -149,15 +160,16 @@ fn filters_choose_rows_and_engines_keep_the_control() {
 fn what_does_not_fit_is_refused_with_the_number_or_alternates() {
     let profiles = profiles();
     let tight = plan(&Wish {
-        memory: Some(600 << 20),
+        memory: Some(400 << 20),
         ..wish(&profiles)
     });
     let million = tight
         .refused
         .iter()
         .find(|r| r.condition.id() == "switch/hand-polled/live=1000000");
-    let million = million.expect("a million futures do not fit into 360 MiB next to others");
-    assert!(million.status == Status::NotOffered || million.reason.contains("MiB"));
+    let million = million.expect("a million futures do not fit into 240 MiB");
+    assert_eq!(million.status, Status::Infeasible);
+    assert!(million.reason.contains("MiB"), "{}", million.reason);
     let alternating: Vec<_> = tight
         .plan
         .blocks
@@ -170,7 +182,7 @@ fn what_does_not_fit_is_refused_with_the_number_or_alternates() {
             .plan
             .blocks
             .iter()
-            .all(|block| block.memory <= (600 << 20) / 5 * 3)
+            .all(|block| block.memory <= (400 << 20) / 5 * 3)
     );
 }
 
@@ -181,7 +193,7 @@ fn one_worker_count_takes_the_place_of_the_grids() {
         workers: Some(2),
         ..wish(&profiles)
     });
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for block in &planned.plan.blocks {
         assert!(seen.insert(block.id.clone()), "{} twice", block.id);
         if block.workload != "switch" {
@@ -212,4 +224,52 @@ proptest! {
         let planned = plan(&wish(&profiles));
         prop_assert!(expected_total_ns(&planned.plan, turns) < expected_total_ns(&planned.plan, turns + 1));
     }
+}
+
+#[test]
+fn numbers_and_order_of_every_scale() {
+    let profiles = profiles();
+    for (scale, launches, turns) in [
+        (Scale::Smoke, 1, 2),
+        (Scale::Quick, 5, 12),
+        (Scale::Full, 12, 20),
+    ] {
+        let planned = plan(&Wish {
+            scale,
+            ..wish(&profiles)
+        });
+        assert_eq!(
+            (planned.plan.launches, planned.plan.turns),
+            (launches, turns)
+        );
+        let place = |name: &str| workload::ALL.iter().position(|w| w.name == name);
+        let places: Vec<_> = planned
+            .plan
+            .blocks
+            .iter()
+            .map(|b| place(&b.workload))
+            .collect();
+        assert!(places.is_sorted(), "blocks in the workloads' order");
+        for block in &planned.plan.blocks {
+            let place = |name: &str| profiles.iter().position(|p| p.name == name);
+            let places: Vec<_> = block
+                .conditions
+                .iter()
+                .map(|c| place(&c.contender))
+                .collect();
+            assert!(places.is_sorted(), "{} in the contenders' order", block.id);
+        }
+    }
+}
+
+#[test]
+fn every_pair_is_either_planned_or_refused() {
+    let profiles = profiles();
+    let planned = plan(&wish(&profiles));
+    let held: usize = planned.plan.blocks.iter().map(|b| b.conditions.len()).sum();
+    let asked: usize = workload::ALL
+        .iter()
+        .map(|w| (w.grid)(Scale::Quick).len() * w.ways.len() * profiles.len())
+        .sum();
+    assert_eq!(held + planned.refused.len(), asked);
 }

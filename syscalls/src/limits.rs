@@ -2,6 +2,8 @@
 
 use std::{fs, io};
 
+use crate::check;
+
 /// How many mappings a process may have (`vm.max_map_count`).
 ///
 /// # Errors
@@ -11,4 +13,25 @@ pub fn max_map_count() -> io::Result<u64> {
         .trim()
         .parse()
         .map_err(io::Error::other)
+}
+
+/// Bytes of a page of memory.
+///
+/// # Errors
+/// The kernel does not say.
+pub fn page_bytes() -> io::Result<u64> {
+    // SAFETY: takes a number and touches no memory of ours.
+    let told = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    check(libc::c_int::try_from(told).map_err(io::Error::other)?)?;
+    u64::try_from(told).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_a_power_of_two() {
+        assert!(page_bytes().unwrap().is_power_of_two());
+    }
 }

@@ -112,7 +112,7 @@ pub struct Launch {
     /// Wall time of the launch, ns.
     pub wall_ns: u64,
     /// CPU time stolen by the hypervisor meanwhile, as a share of the CPU time
-    /// of the allowed CPUs; `None` where the kernel does not say.
+    /// of the whole machine; `None` where the kernel does not say.
     pub steal: Option<f64>,
 }
 

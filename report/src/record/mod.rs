@@ -2,6 +2,7 @@
 
 pub mod line;
 pub mod manifest;
+pub mod provenance;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -207,9 +208,33 @@ pub fn write_whole(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
-    use line::SessionEnded;
+    use corolab_lab::condition::{Condition, Params};
+    use corolab_lab::sample::Status;
+    use line::{SessionEnded, Trial};
+
+    /// A trial that ended well.
+    pub fn trial(block: &str, launch: u32) -> Trial {
+        Trial {
+            block: block.to_owned(),
+            launch,
+            condition: Condition {
+                workload: "switch".into(),
+                contender: "call".into(),
+                params: Params::new().with("live", 1),
+            },
+            status: Status::Ok,
+            reason: None,
+            calibration: None,
+            cpus: Vec::new(),
+            threads: None,
+            made_ns: None,
+            outside_cpu_ns: 0,
+            outside_wall_ns: 0,
+            stilled: false,
+        }
+    }
 
     fn ended(session: u32) -> Line {
         Line::SessionEnded(SessionEnded {
@@ -224,7 +249,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = Writer::open(dir.path()).unwrap();
         writer.append(&[ended(1)]).unwrap();
-        fs::OpenOptions::new()
+        OpenOptions::new()
             .append(true)
             .open(dir.path().join(SAMPLES))
             .unwrap()

@@ -233,8 +233,13 @@ impl Child {
             self.signal(Signal::Kill);
         }
         let status = self.process.wait().ok();
+        // Somebody who left the group may still hold the pipes: what was
+        // printed is then told without its end, instead of waiting forever.
+        let until = Instant::now() + Duration::from_millis(500);
         for drain in self.drains.drain(..) {
-            drop(drain.join());
+            while !drain.is_finished() && Instant::now() < until {
+                thread::sleep(Duration::from_millis(1));
+            }
         }
         status
     }

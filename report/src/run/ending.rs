@@ -31,7 +31,7 @@ pub fn sentence(status: Option<ExitStatus>, half_line: Option<String>, printed: 
 fn last_line(printed: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(printed);
     let told = |line: &&str| !line.trim().is_empty() && !line.starts_with("note: run with");
-    let line = text.lines().filter(told).next_back()?;
+    let line = text.lines().rfind(told)?;
     Some(line.trim().chars().take(160).collect())
 }
 

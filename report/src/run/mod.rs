@@ -4,6 +4,8 @@
 pub mod baton;
 pub mod child;
 pub mod ending;
+pub mod player;
 pub mod program;
 pub mod progress;
+pub mod resume;
 pub mod session;

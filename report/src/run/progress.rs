@@ -63,7 +63,7 @@ impl Progress {
             Loudness::Verbose => true,
         };
         if tells {
-            eprintln!("{}/{} {eta}", self.done, self.of);
+            crate::tell!("{}/{} {eta}", self.done, self.of);
             self.told = Some(Instant::now());
         }
     }

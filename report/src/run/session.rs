@@ -1,11 +1,12 @@
 //! A session: the launches of a plan, one after the other, within the budget.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use corolab_lab::sample::Status;
 use corolab_lab::stopwatch::nanos;
 
 use super::baton::{self, Sink};
@@ -50,12 +51,49 @@ pub struct Session<'a> {
     pub cast: &'a Cast,
     /// Silence that a child is allowed.
     pub patience: Duration,
-    /// Launches that the record holds whole, by block.
+    /// What the record holds already.
+    pub standing: Standing,
+    /// How loud.
+    pub loudness: Loudness,
+}
+
+/// What a record holds already.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Launches that are whole, by block.
     pub whole: BTreeMap<String, u32>,
     /// The number that a block's next launch gets.
     pub next: BTreeMap<String, u32>,
-    /// How loud.
-    pub loudness: Loudness,
+    /// Ids of conditions that have no figure any more, since one of their
+    /// children failed: another launch would cost time and change nothing.
+    pub lost: BTreeSet<String>,
+}
+
+impl Standing {
+    /// Takes a line of the record into account.
+    pub fn see(&mut self, line: &Line) {
+        match line {
+            Line::Sample(taken) => self.number(&taken.block, taken.launch),
+            Line::Trial(trial) => {
+                self.number(&trial.block, trial.launch);
+                if trial.status != Status::Ok {
+                    self.lost.insert(trial.condition.id());
+                }
+            }
+            Line::Launch(launch) => {
+                self.number(&launch.block, launch.launch);
+                if launch.complete {
+                    *self.whole.entry(launch.block.clone()).or_insert(0) += 1;
+                }
+            }
+            Line::SessionBegan(_) | Line::Refused(_) | Line::SessionEnded(_) => {}
+        }
+    }
+
+    fn number(&mut self, block: &str, launch: u32) {
+        let next = self.next.entry(block.to_owned()).or_insert(0);
+        *next = (*next).max(launch + 1);
+    }
 }
 
 /// Lines of one launch, kept until it has ended.
@@ -124,8 +162,10 @@ impl<'a> Session<'a> {
         let plan = self.plan;
         let rounds = 0..plan.launches;
         let all = rounds.flat_map(|round| plan.blocks.iter().map(move |block| (round, block)));
-        all.filter(|(round, block)| *round >= self.whole.get(&block.id).copied().unwrap_or(0))
-            .collect()
+        all.filter(|(round, block)| {
+            *round >= self.standing.whole.get(&block.id).copied().unwrap_or(0)
+        })
+        .collect()
     }
 
     /// When a launch has used its share of what the budget has left.
@@ -143,11 +183,12 @@ impl<'a> Session<'a> {
         until: Option<Instant>,
         writer: &mut Writer,
     ) -> Result<Duration> {
-        let next = self.next.entry(block.id.clone()).or_insert(0);
-        let number = *next;
-        *next += 1;
+        let number = self.standing.next.get(&block.id).copied().unwrap_or(0);
+        let mut left = block.clone();
+        left.conditions
+            .retain(|condition| !self.standing.lost.contains(&condition.id()));
         let launch = baton::Launch {
-            block,
+            block: &left,
             number,
             turns: self.plan.turns,
             fewest_turns: plan::FEWEST_TURNS.min(self.plan.turns),
@@ -155,6 +196,7 @@ impl<'a> Session<'a> {
             sample_ns: self.plan.sample_ns,
             patience: self.patience,
             cast: self.cast,
+            names: None,
         };
         let mut rng = fastrand::Rng::with_seed(seed_of(self.plan.seed, &block.id, round));
         let roots = Roots::default();
@@ -171,6 +213,7 @@ impl<'a> Session<'a> {
             wall_ns: nanos(took),
             steal: steal(before, roots.ticks()),
         }));
+        kept.lines.iter().for_each(|line| self.standing.see(line));
         writer.append(&kept.lines)?;
         for (name, text) in &kept.printed {
             writer.keep_log(name, text)?;
@@ -210,6 +253,18 @@ mod tests {
             "no time has passed"
         );
         assert_eq!(steal(None, at(1, 1)), None);
+    }
+
+    #[test]
+    fn a_condition_that_failed_is_not_launched_again() {
+        let mut standing = Standing::default();
+        let mut trial = crate::record::tests::trial("switch/live=1", 0);
+        standing.see(&Line::Trial(trial.clone()));
+        assert!(standing.lost.is_empty());
+        trial.status = Status::TimedOut;
+        standing.see(&Line::Trial(trial.clone()));
+        assert!(standing.lost.contains(&trial.condition.id()));
+        assert_eq!(standing.next["switch/live=1"], 1);
     }
 
     #[test]

@@ -7,12 +7,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use corolab_lab::workload::{self, Usual};
-use corolab_syscalls::{affinity, limits};
-use regex::Regex;
 
-use crate::cli::{Selection, usage};
-use crate::host::Roots;
-use crate::plan::{Planned, Wish, plan};
+use super::choose::make_plan;
+use crate::cli::Selection;
 use crate::run::program::Cast;
 
 /// Lists workloads, contenders and conditions.
@@ -67,71 +64,4 @@ pub fn list(selection: &Selection) -> Result<ExitCode> {
 pub fn print(text: &str) -> Result<ExitCode> {
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The plan of a selection on this machine.
-///
-/// # Errors
-/// A filter that is no regular expression, or chooses nothing.
-pub fn make_plan(
-    selection: &Selection,
-    cast: &Cast,
-    launches: Option<u32>,
-    budget_ns: Option<u64>,
-    seed: u64,
-) -> Result<Planned> {
-    let profiles = cast.profiles();
-    let engine = regex("--engine", selection.engine.as_deref())?;
-    if let Some(regex) = &engine {
-        let names: Vec<_> = profiles
-            .iter()
-            .map(|profile| profile.name.as_str())
-            .collect();
-        if !names.iter().any(|name| regex.is_match(name)) {
-            return Err(usage(format!(
-                "--engine {regex} matches no contender: there are {}",
-                names.join(", ")
-            )));
-        }
-    }
-    let cpus = affinity::allowed().unwrap_or_default();
-    let wish = Wish {
-        scale: selection.scale(),
-        filter: regex("--filter", selection.filter.as_deref())?,
-        filter_not: regex("--filter-not", selection.filter_not.as_deref())?,
-        engine,
-        workers: selection.workers,
-        shard: selection.shard,
-        launches,
-        budget_ns,
-        seed,
-        profiles: &profiles,
-        admits: &|condition| cast.admits(condition),
-        cpus: &cpus,
-        memory: Roots::default().memory_available(),
-        max_map_count: limits::max_map_count().ok(),
-    };
-    let planned = plan(&wish);
-    if planned.plan.blocks.is_empty() && planned.refused.is_empty() {
-        return Err(usage(format!(
-            "no condition matches --filter {} (with --filter-not {} and --engine {}): the \
-             workloads are {}, and `corolab list` prints every condition",
-            selection.filter.as_deref().unwrap_or("."),
-            selection.filter_not.as_deref().unwrap_or("nothing"),
-            selection.engine.as_deref().unwrap_or("."),
-            super::run::names()
-        )));
-    }
-    Ok(planned)
-}
-
-fn regex(flag: &str, text: Option<&str>) -> Result<Option<Regex>> {
-    text.map(|text| {
-        Regex::new(text).map_err(|why| {
-            let why = why.to_string();
-            let last = why.lines().last().unwrap_or("").trim().to_owned();
-            usage(format!("{flag} {text:?} is no regular expression ({last})"))
-        })
-    })
-    .transpose()
 }

@@ -1,6 +1,7 @@
 //! The verbs, one file each.
 
 mod agree;
+mod choose;
 mod claims;
 mod doctor;
 mod list;
