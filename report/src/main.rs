@@ -5,6 +5,7 @@
 //! [`verbs`] holds one file for each verb.
 
 mod cli;
+mod estimate;
 mod host;
 mod plan;
 mod record;

@@ -61,7 +61,7 @@ pub struct Planned {
 pub fn plan(wish: &Wish<'_>) -> Planned {
     let (launches, turns, sample_ns, budget_ns) = match wish.scale {
         Scale::Smoke => (1, 2, 500_000, None),
-        Scale::Quick => (FEWEST_LAUNCHES, 12, 3_000_000, Some(80_000_000_000)),
+        Scale::Quick => (FEWEST_LAUNCHES, 12, 3_000_000, Some(85_000_000_000)),
         Scale::Full => (12, 20, 3_000_000, None),
     };
     let mut plan = Plan {
@@ -248,32 +248,6 @@ pub fn crowded(plan: &Plan) -> Vec<String> {
     let crowded: BTreeSet<(u64, usize)> = crowded.collect();
     let sentence = |(workers, cpus)| format!("{workers} workers share {cpus} allowed CPUs");
     crowded.into_iter().map(sentence).collect()
-}
-
-/// Nanoseconds that a launch of a block is expected to take with that many
-/// turns; rough, until the first launch has shown better.
-pub fn expected_ns(block: &Block, plan: &Plan, turns: u32) -> u64 {
-    const START: u64 = 35_000_000;
-    let workload = workload::find(&block.workload);
-    block.conditions.iter().fold(0, |sum, condition| {
-        let tasks = workload.map_or(0, |w| (w.tasks)(&condition.params));
-        // Making a task and dropping it, in the order of a microsecond.
-        let made = tasks.min(1_000_000) * 1_500;
-        let warm = plan.sample_ns * 4;
-        let turn = plan.sample_ns * 5 / 4 + 600_000;
-        sum + START + made + warm + turn * u64::from(turns)
-    })
-}
-
-/// Nanoseconds that the whole plan is expected to take, each launch cut to the
-/// turns that the budget leaves it.
-pub fn expected_total_ns(plan: &Plan, turns: u32) -> u64 {
-    let one: u64 = plan
-        .blocks
-        .iter()
-        .map(|block| expected_ns(block, plan, turns))
-        .sum();
-    one * u64::from(plan.launches)
 }
 
 #[cfg(test)]

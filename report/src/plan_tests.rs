@@ -1,6 +1,7 @@
 //! The plan as a pure function.
 
 use super::*;
+use crate::estimate::Estimate;
 use corolab_lab::contender::Contender;
 use proptest::prelude::*;
 
@@ -222,7 +223,9 @@ proptest! {
     fn more_turns_never_take_less_time(turns in 1_u32..100) {
         let profiles = profiles();
         let planned = plan(&wish(&profiles));
-        prop_assert!(expected_total_ns(&planned.plan, turns) < expected_total_ns(&planned.plan, turns + 1));
+        let estimate = Estimate { profiles: &profiles, max_map_count: Some(65_530) };
+        let total = |turns| estimate.total_ns(&planned.plan, turns);
+        prop_assert!(total(turns) < total(turns + 1));
     }
 }
 
@@ -272,4 +275,42 @@ fn every_pair_is_either_planned_or_refused() {
         .map(|w| (w.grid)(Scale::Quick).len() * w.ways.len() * profiles.len())
         .sum();
     assert_eq!(held + planned.refused.len(), asked);
+}
+
+#[test]
+fn the_plan_of_corolab_alone_fits_its_own_budget() {
+    let profiles = profiles();
+    let plan = plan(&wish(&profiles)).plan;
+    let estimate = Estimate {
+        profiles: &profiles,
+        max_map_count: Some(65_530),
+    };
+    assert!(estimate.total_ns(&plan, plan.turns) < plan.budget_ns.unwrap());
+}
+
+#[test]
+fn what_meets_the_limit_on_mappings_is_known_before() {
+    let profiles = profiles();
+    let estimate = Estimate {
+        profiles: &profiles,
+        max_map_count: Some(65_530),
+    };
+    let planned = plan(&wish(&profiles));
+    let beyond: Vec<_> = planned
+        .plan
+        .blocks
+        .iter()
+        .flat_map(|block| &block.conditions)
+        .filter(|condition| estimate.is_beyond(condition))
+        .map(Condition::id)
+        .collect();
+    assert!(
+        beyond.contains(&"switch/corosensei/live=100000".to_owned()),
+        "{beyond:?}"
+    );
+    assert!(
+        beyond
+            .iter()
+            .all(|id| !id.contains("hand-polled") && !id.contains("/call/"))
+    );
 }

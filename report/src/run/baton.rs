@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::player::Player;
 use super::program::Cast;
 use super::session::interrupted;
+use crate::estimate::Estimate;
 use crate::record::line::Line;
 use crate::record::manifest::{Block, Paired};
 
@@ -30,6 +31,8 @@ pub struct Launch<'a> {
     pub patience: Duration,
     /// Who runs what.
     pub cast: &'a Cast,
+    /// How much room there is for tasks.
+    pub estimate: Estimate<'a>,
     /// Names to write the block's conditions down under, instead of their ids:
     /// the instrument holds itself against itself by one condition twice.
     pub names: Option<&'a [String]>,

@@ -7,13 +7,12 @@ use corolab_lab::contender::Assignment;
 use corolab_lab::sample::{Refusal, Sample, Status};
 use corolab_lab::stopwatch::nanos;
 use corolab_lab::wire::{FromChild, ToChild};
-use corolab_lab::workload;
-use corolab_syscalls::limits;
 use corolab_syscalls::process::Signal;
 
 use super::baton::{Launch, Sink};
 use super::child::{Child, out_of_turn};
 use super::session::interrupted;
+use crate::estimate::tasks;
 use crate::record::line::{Line, Taken, Trial};
 
 /// A child that uses more of a CPU than this while it should rest is stopped
@@ -99,6 +98,7 @@ impl Player {
     pub fn enter(&mut self, launch: &Launch<'_>, padding: usize) -> Result<(), Refusal> {
         let program = launch.cast.program_of(&self.condition.contender);
         let settings = &launch.block.settings;
+        let making = self.making(launch);
         let began = Instant::now();
         let condition = self.condition.clone();
         let child = self
@@ -109,12 +109,9 @@ impl Player {
             condition,
             settings: settings.clone(),
         }))?;
-        let tasks = workload::find(&launch.block.workload)
-            .map_or(0, |workload| (workload.tasks)(&self.condition.params));
-        let making = launch.patience + Duration::from_micros(20).saturating_mul(tasks as u32);
         match child
             .hear(making)
-            .map_err(|refusal| self.explained(refusal, tasks))?
+            .map_err(|refusal| self.explained(launch, refusal))?
         {
             FromChild::Ready { calibration, cpus } => {
                 self.trial.calibration = Some(calibration);
@@ -136,7 +133,7 @@ impl Player {
         })?;
         match child
             .hear(making)
-            .map_err(|refusal| self.explained(refusal, tasks))?
+            .map_err(|refusal| self.explained(launch, refusal))?
         {
             FromChild::Warmed { .. } => {}
             other => return Err(out_of_turn(&other)),
@@ -145,24 +142,41 @@ impl Player {
         Ok(())
     }
 
+    /// Silence that the child is allowed while it makes its tasks. One that
+    /// will meet the limit on mappings should say so soon.
+    fn making(&self, launch: &Launch<'_>) -> Duration {
+        let made = tasks(&self.condition).min(launch.estimate.room(&self.condition));
+        let made = Duration::from_micros(20) * u32::try_from(made).unwrap_or(u32::MAX);
+        if launch.estimate.is_beyond(&self.condition) {
+            launch.patience / 4 + made
+        } else {
+            launch.patience + made
+        }
+    }
+
     /// A crate that hangs where there is no room for a stack says nothing; the
     /// parent knows the limit and the need.
-    fn explained(&self, refusal: Refusal, tasks: u64) -> Refusal {
-        let Ok(limit) = limits::max_map_count() else {
+    fn explained(&self, launch: &Launch<'_>, refusal: Refusal) -> Refusal {
+        let Some(limit) = launch.estimate.max_map_count else {
             return refusal;
         };
-        if refusal.status != Status::TimedOut || tasks.saturating_mul(2) < limit / 10 * 9 {
+        if refusal.status != Status::TimedOut || !launch.estimate.is_beyond(&self.condition) {
             return refusal;
         }
+        let (tasks, room) = (
+            tasks(&self.condition),
+            launch.estimate.room(&self.condition),
+        );
+        let maps = limit / room.max(1);
         Refusal::new(
             refusal.status,
             format!(
-                "{}; vm.max_map_count is {limit}, and {tasks} stacks of two mappings each need \
-                 about {}: some crates hang at that limit; sysctl vm.max_map_count={} would make \
+                "{}; vm.max_map_count is {limit}, and {tasks} tasks of {maps} mappings each need \
+                 about {}: the crate hangs at that limit; sysctl vm.max_map_count={} would make \
                  room",
                 refusal.reason,
-                tasks * 2,
-                tasks * 2 + 10_000
+                tasks * maps,
+                tasks * maps + 10_000
             ),
         )
     }

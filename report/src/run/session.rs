@@ -12,6 +12,7 @@ use corolab_lab::stopwatch::nanos;
 use super::baton::{self, Sink};
 use super::program::Cast;
 use super::progress::{Loudness, Progress};
+use crate::estimate::Estimate;
 use crate::host::{Roots, Ticks};
 use crate::plan;
 use crate::record::Writer;
@@ -55,6 +56,8 @@ pub struct Session<'a> {
     pub standing: Standing,
     /// How loud.
     pub loudness: Loudness,
+    /// How long things take, until they have shown it.
+    pub estimate: Estimate<'a>,
 }
 
 /// What a record holds already.
@@ -125,7 +128,7 @@ impl<'a> Session<'a> {
         let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
         let plan = self.plan;
         for block in &plan.blocks {
-            expected.insert(&block.id, plan::expected_ns(block, plan, plan.turns));
+            expected.insert(&block.id, self.estimate.launch_ns(block, plan, plan.turns));
         }
         left.reverse();
         while let Some((round, block)) = left.pop() {
@@ -138,9 +141,17 @@ impl<'a> Session<'a> {
                 .sum();
             let own = expected[block.id.as_str()];
             let until = self.share(began, own, rest);
+            let lost = self.standing.lost.len();
             let took = self.launch(block, round, until, writer)?;
-            // What a launch took says better than any guess what the next will.
-            expected.insert(&block.id, nanos(took));
+            // What a launch took says better than any guess what the next will,
+            // unless it has lost somebody who will not be there again.
+            let known = if self.standing.lost.len() > lost {
+                self.estimate
+                    .launch_ns(&self.remaining(block), plan, plan.turns)
+            } else {
+                nanos(took)
+            };
+            expected.insert(&block.id, known);
             let rest: u64 = left
                 .iter()
                 .map(|(_, block)| expected[block.id.as_str()])
@@ -166,6 +177,15 @@ impl<'a> Session<'a> {
             *round >= self.standing.whole.get(&block.id).copied().unwrap_or(0)
         })
         .collect()
+    }
+
+    /// A block without the conditions that are lost.
+    fn remaining(&self, block: &Block) -> Block {
+        let mut block = block.clone();
+        block
+            .conditions
+            .retain(|condition| !self.standing.lost.contains(&condition.id()));
+        block
     }
 
     /// When a launch has used its share of what the budget has left.
@@ -196,6 +216,7 @@ impl<'a> Session<'a> {
             sample_ns: self.plan.sample_ns,
             patience: self.patience,
             cast: self.cast,
+            estimate: self.estimate,
             names: None,
         };
         let mut rng = fastrand::Rng::with_seed(seed_of(self.plan.seed, &block.id, round));

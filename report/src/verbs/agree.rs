@@ -16,6 +16,7 @@ use corolab_lab::workload::Scale;
 use super::choose::whole_plan;
 use super::list::print;
 use crate::cli::{Agree, usage};
+use crate::estimate::Estimate;
 use crate::plan::FEWEST_TURNS;
 use crate::record::line::Line;
 use crate::record::manifest::{Block, Paired};
@@ -82,6 +83,7 @@ fn block_of(id: &str, options: &Agree, cast: &Cast) -> Result<Block> {
 }
 
 fn compare(block: &Block, options: &Agree, cast: &Cast) -> Result<Vec<Outcome>> {
+    let profiles = cast.profiles();
     let names: [String; 2] = ["A".into(), "B".into()];
     let mut outcomes = Vec::new();
     let mut rng = fastrand::Rng::with_seed(options.seed);
@@ -98,6 +100,10 @@ fn compare(block: &Block, options: &Agree, cast: &Cast) -> Result<Vec<Outcome>> 
                 sample_ns: SAMPLE_NS,
                 patience: Duration::from_secs(20),
                 cast,
+                estimate: Estimate {
+                    profiles: &profiles,
+                    max_map_count: None,
+                },
                 names: Some(&names),
             };
             seen.launches.push(Default::default());

@@ -120,7 +120,12 @@ fn regex(flag: &str, text: Option<&str>) -> Result<Option<Regex>> {
     text.map(|text| {
         Regex::new(text).map_err(|why| {
             let why = why.to_string();
-            let last = why.lines().last().unwrap_or("").trim().to_owned();
+            let last = why
+                .lines()
+                .last()
+                .unwrap_or("")
+                .trim_start_matches("error: ")
+                .to_owned();
             usage(format!("{flag} {text:?} is no regular expression ({last})"))
         })
     })

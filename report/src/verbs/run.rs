@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use corolab_lab::contender::Profile;
+use corolab_syscalls::limits;
 use jiff::Timestamp;
 
 use super::choose::make_plan;
 use super::list::print;
 use super::report::{show, write_views};
 use crate::cli::{Run, usage};
+use crate::estimate::Estimate;
 use crate::host::{self, Roots};
-use crate::plan::{FEWEST_TURNS, Planned, crowded, expected_total_ns};
+use crate::plan::{FEWEST_TURNS, Planned, crowded};
 use crate::record::line::{Line, SessionBegan};
 use crate::record::manifest::{Manifest, Plan};
 use crate::record::{Record, Writer, provenance};
@@ -50,11 +53,24 @@ pub fn run(options: &Run) -> Result<ExitCode> {
         let writer = Writer::open(dir)?;
         return measure(options, &cast, &record.manifest, session, standing, writer);
     }
-    let planned = planned(options, &cast)?;
+    let mut planned = planned(options, &cast)?;
+    let profiles = cast.profiles();
+    let estimate = estimate(&profiles);
     if options.dry_run {
-        return print(&dry_run(&planned));
+        return print(&dry_run(&planned, &estimate));
     }
-    within_budget(&planned)?;
+    let least = least_ns(&planned.plan, &estimate);
+    if planned.plan.budget_ns.is_some_and(|budget| least > budget) {
+        if options.budget.is_some() {
+            return Err(too_short(&planned.plan, least));
+        }
+        // Nobody asked for this time: it is what the plan usually takes.
+        tell!(
+            "this plan takes about {:.0} s on this machine",
+            least as f64 / 1e9
+        );
+        planned.plan.budget_ns = None;
+    }
     let manifest = provenance::manifest(&planned.plan, cast.profiles())?;
     let host = host::facts(&Roots::default());
     let dir = options.out.clone().unwrap_or_else(|| usual_folder(&host));
@@ -62,6 +78,13 @@ pub fn run(options: &Run) -> Result<ExitCode> {
     let refused: Vec<Line> = planned.refused.iter().cloned().map(Line::Refused).collect();
     writer.append(&refused)?;
     measure(options, &cast, &manifest, 1, Standing::default(), writer)
+}
+
+fn estimate(profiles: &[Profile]) -> Estimate<'_> {
+    Estimate {
+        profiles,
+        max_map_count: limits::max_map_count().ok(),
+    }
 }
 
 fn planned(options: &Run, cast: &Cast) -> Result<Planned> {
@@ -96,6 +119,7 @@ fn measure(
         binary: manifest.binary.clone(),
     })])?;
     let plan = &manifest.plan;
+    let estimate = estimate(&manifest.contenders);
     let patience = options.patience()?;
     let mut session = Session {
         number,
@@ -104,6 +128,7 @@ fn measure(
         patience,
         standing,
         loudness,
+        estimate,
     };
     session.run(&mut writer)?;
     let dir = writer.dir().to_owned();
@@ -161,26 +186,25 @@ fn warnings(plan: &Plan, manifest: &Manifest) -> Vec<String> {
     warnings
 }
 
-/// Refuses a budget that cannot be kept.
-fn within_budget(planned: &Planned) -> Result<()> {
-    let Some(budget) = planned.plan.budget_ns else {
-        return Ok(());
-    };
-    let least = expected_total_ns(&planned.plan, FEWEST_TURNS.min(planned.plan.turns));
-    if least <= budget {
-        return Ok(());
-    }
-    Err(usage(format!(
-        "{} launches of {} blocks take about {:.0} s even with {FEWEST_TURNS} turns each, and the \
-         budget is {:.0} s: give more time, fewer --launches, or a --filter",
-        planned.plan.launches,
-        planned.plan.blocks.len(),
-        least as f64 / 1e9,
-        budget as f64 / 1e9
-    )))
+/// The least time that a plan takes, with every launch cut short.
+fn least_ns(plan: &Plan, estimate: &Estimate<'_>) -> u64 {
+    estimate.total_ns(plan, FEWEST_TURNS.min(plan.turns))
 }
 
-fn dry_run(planned: &Planned) -> String {
+/// A budget that cannot be kept.
+fn too_short(plan: &Plan, least: u64) -> anyhow::Error {
+    usage(format!(
+        "{} launches of {} blocks take about {:.0} s even with {} turns each, and the budget is \
+         {:.0} s: give more time, fewer --launches, or a --filter",
+        plan.launches,
+        plan.blocks.len(),
+        least as f64 / 1e9,
+        FEWEST_TURNS.min(plan.turns),
+        plan.budget_ns.unwrap_or(0) as f64 / 1e9
+    ))
+}
+
+fn dry_run(planned: &Planned, estimate: &Estimate<'_>) -> String {
     let plan = &planned.plan;
     let mut text = String::new();
     for block in &plan.blocks {
@@ -195,7 +219,7 @@ fn dry_run(planned: &Planned) -> String {
         .map(|block| block.memory)
         .max()
         .unwrap_or(0);
-    let mut seconds = expected_total_ns(plan, plan.turns) as f64 / 1e9;
+    let mut seconds = estimate.total_ns(plan, plan.turns) as f64 / 1e9;
     if let Some(budget) = plan.budget_ns {
         seconds = seconds.min(budget as f64 / 1e9);
     }

@@ -1,0 +1,91 @@
+//! How long a plan will take, before anything has run. Pure.
+
+use corolab_lab::condition::Condition;
+use corolab_lab::contender::{Family, Profile};
+use corolab_lab::workload;
+
+use crate::record::manifest::{Block, Plan};
+
+/// Starting a child, and its end.
+const START_NS: u64 = 10_000_000;
+/// Making and dropping a task that has a stack or a thread of its own.
+const STACK_NS: u64 = 15_000;
+/// Making and dropping any other task.
+const STATE_NS: u64 = 400;
+/// Passing the baton, beside the prefix and the sample.
+const BATON_NS: u64 = 150_000;
+
+/// What estimates are made from, beside the plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Estimate<'a> {
+    /// Everybody who could be measured.
+    pub profiles: &'a [Profile],
+    /// The limit on mappings; `None` where unknown.
+    pub max_map_count: Option<u64>,
+}
+
+impl Estimate<'_> {
+    /// Nanoseconds that one launch of a block is expected to take, with that
+    /// many turns.
+    pub fn launch_ns(&self, block: &Block, plan: &Plan, turns: u32) -> u64 {
+        let each = |condition| self.child_ns(condition, plan, turns);
+        block.conditions.iter().map(each).sum()
+    }
+
+    /// Nanoseconds that the whole plan is expected to take, with that many
+    /// turns a launch. What meets the limit on mappings fails once, and is not
+    /// launched again.
+    pub fn total_ns(&self, plan: &Plan, turns: u32) -> u64 {
+        let conditions = plan.blocks.iter().flat_map(|block| &block.conditions);
+        let each = |condition| {
+            let launches = if self.is_beyond(condition) {
+                1
+            } else {
+                plan.launches
+            };
+            u64::from(launches) * self.child_ns(condition, plan, turns)
+        };
+        conditions.map(each).sum()
+    }
+
+    /// Whether a condition has more tasks than the limit on mappings leaves
+    /// room for.
+    pub fn is_beyond(&self, condition: &Condition) -> bool {
+        tasks(condition) > self.room(condition)
+    }
+
+    /// How many tasks the limit on mappings leaves room for.
+    pub fn room(&self, condition: &Condition) -> u64 {
+        let maps = self
+            .profile(condition)
+            .map_or(0, |profile| profile.maps_per_task);
+        match (maps, self.max_map_count) {
+            (0, _) | (_, None) => u64::MAX,
+            (maps, Some(limit)) => limit / maps,
+        }
+    }
+
+    fn child_ns(&self, condition: &Condition, plan: &Plan, turns: u32) -> u64 {
+        let task = match self.profile(condition).map(|profile| profile.family) {
+            Some(Family::Stackful | Family::Kernel) => STACK_NS,
+            Some(Family::Stackless) => STATE_NS,
+            Some(Family::Control) | None => 0,
+        };
+        let made = tasks(condition).min(self.room(condition)) * task;
+        let warm = plan.sample_ns * 4;
+        let turn = plan.sample_ns * 5 / 4 + BATON_NS;
+        let turns = if self.is_beyond(condition) { 0 } else { turns };
+        START_NS + made + warm + turn * u64::from(turns)
+    }
+
+    fn profile(&self, condition: &Condition) -> Option<&Profile> {
+        self.profiles
+            .iter()
+            .find(|profile| profile.name == condition.contender)
+    }
+}
+
+/// Tasks that a condition has alive at once.
+pub fn tasks(condition: &Condition) -> u64 {
+    workload::find(&condition.workload).map_or(0, |workload| (workload.tasks)(&condition.params))
+}
