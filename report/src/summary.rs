@@ -33,6 +33,8 @@ pub struct Summary {
     pub contenders: Vec<Profile>,
     /// What is equal within each block, in the plan's order.
     pub blocks: Vec<BlockInfo>,
+    /// What the instrument itself reads; `None` where no child got ready.
+    pub instrument: Option<Instrument>,
     /// One row for each condition and metric.
     pub rows: Vec<Row>,
     /// Ratios of rows of one block.
@@ -41,6 +43,19 @@ pub struct Summary {
     pub claims: Vec<Claim>,
     /// What a reader should know before trusting a row.
     pub warnings: Vec<String>,
+}
+
+/// What the instrument itself reads.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Instrument {
+    /// An empty batch (start, then stop), median over all children, ns.
+    pub empty_ns: f64,
+    /// What that comes to for an operation of the sample with the fewest
+    /// operations for its length, ns: the most that the stopwatch adds to a row
+    /// whose operation is shorter than 100 ns.
+    pub added_ns_per_op: f64,
+    /// Smallest step of the clock, largest over all children, ns.
+    pub tick_ns: f64,
 }
 
 /// What is equal within a block.
@@ -52,8 +67,8 @@ pub struct BlockInfo {
     pub workload: String,
     /// Layer within which it is compared.
     pub layer: Layer,
-    /// The block's parameters that ids show.
-    pub params: Params,
+    /// The block's parameters that ids show, as in `live=1000`.
+    pub params: String,
     /// Workers, CPUs, stack bytes, seed.
     pub settings: Settings,
     /// "baton" or "alternating".

@@ -1,0 +1,142 @@
+//! `report.html`: one offline file. The page itself is
+//! `templates/report.html`; this fills it.
+
+use askama::Template;
+use corolab_lab::workload::{self, Workload};
+
+use super::number::{fact, host_line, three};
+use super::{chart, curve, table};
+use crate::summary::Summary;
+use crate::verdict::plain;
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    host: String,
+    began: &'a str,
+    wall: String,
+    command: &'a str,
+    score: String,
+    headline: Grid,
+    sentences: Vec<Sentence>,
+    curve: String,
+    workloads: Vec<Section>,
+    refused: Grid,
+    own_cost: Grid,
+    empty: String,
+    stopwatch: String,
+    claims: Grid,
+    contenders: Grid,
+    warnings: &'a [String],
+    facts: Vec<(String, String)>,
+}
+
+struct Grid {
+    heads: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+struct Sentence {
+    class: &'static str,
+    text: String,
+}
+
+struct Section {
+    name: &'static str,
+    what: &'static str,
+    op: &'static str,
+    timed: &'static str,
+    untimed: &'static str,
+    answer: &'static str,
+    chart: String,
+    blocks: Vec<BlockTable>,
+}
+
+struct BlockTable {
+    id: String,
+    settings: String,
+    table: Grid,
+}
+
+fn grid<const N: usize>(heads: &[&'static str; N], rows: Vec<[String; N]>) -> Grid {
+    Grid {
+        heads: heads.to_vec(),
+        rows: rows.into_iter().map(|row| row.to_vec()).collect(),
+    }
+}
+
+/// The report as a page.
+pub fn page(summary: &Summary) -> String {
+    let duels = plain::duels(summary);
+    let facts = summary
+        .build
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()));
+    let host = summary
+        .host
+        .keys()
+        .map(|name| (name.clone(), fact(&summary.host, name)));
+    let page = Page {
+        host: host_line(&summary.host),
+        began: &summary.began,
+        wall: format!("{:.0}", summary.wall_s),
+        command: &summary.command,
+        score: plain::score(&duels),
+        headline: grid(&table::HEADLINE, table::headline(summary)),
+        sentences: duels
+            .iter()
+            .map(|duel| Sentence {
+                class: duel.verdict.split(' ').next().unwrap_or("tie"),
+                text: plain::sentence(duel),
+            })
+            .collect(),
+        curve: curve::switch(summary),
+        workloads: workload::ALL
+            .iter()
+            .filter_map(|it| section(summary, it))
+            .collect(),
+        refused: grid(&table::REFUSED, table::refused(summary)),
+        own_cost: grid(&table::OWN_COST, table::own_cost(summary)),
+        empty: summary.instrument.map_or("unknown".to_owned(), |it| {
+            format!("{} ns", three(it.empty_ns))
+        }),
+        stopwatch: summary
+            .instrument
+            .map_or("an unknown time".to_owned(), |it| {
+                format!("{} ns", three(it.added_ns_per_op))
+            }),
+        claims: grid(&table::CLAIMS, table::claims(summary)),
+        contenders: grid(&table::CONTENDERS, table::contenders(summary)),
+        warnings: &summary.warnings,
+        facts: facts.chain(host).collect(),
+    };
+    // The template has no fallible filter.
+    page.render().unwrap_or_default()
+}
+
+fn section(summary: &Summary, workload: &Workload) -> Option<Section> {
+    let chart = chart::workload(summary, workload.name);
+    if chart.is_empty() {
+        return None;
+    }
+    let blocks = summary
+        .blocks
+        .iter()
+        .filter(|block| block.workload == workload.name);
+    Some(Section {
+        name: workload.name,
+        what: workload.what,
+        op: workload.op,
+        timed: workload.timed,
+        untimed: workload.untimed,
+        answer: workload.answer,
+        chart,
+        blocks: blocks
+            .map(|block| BlockTable {
+                id: block.id.clone(),
+                settings: table::settings(block),
+                table: grid(&table::BLOCK, table::block(summary, block)),
+            })
+            .collect(),
+    })
+}
