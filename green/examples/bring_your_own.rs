@@ -86,6 +86,7 @@ const MINE: Contender = Contender {
     version: versions::of("std"),
     about: "An example: a thread for each task.",
     prices: None,
+    maps_per_task: 2,
     offers: &[
         Offer::not_offered("switch", "nothing here is resumed by hand"),
         Offer::measured("yield", workload::yield_now::measure::<Mine>),

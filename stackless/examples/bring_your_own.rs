@@ -121,6 +121,7 @@ const MINE: Contender = Contender {
     version: versions::of("std"),
     about: "An example: each task polled on a thread of its own.",
     prices: None,
+    maps_per_task: 0,
     offers: &[
         Offer::not_offered("switch", "nothing here is polled by hand"),
         Offer::measured("yield", workload::yield_now::measure::<Mine>),

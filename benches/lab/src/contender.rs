@@ -110,6 +110,9 @@ pub struct Contender {
     /// The contender whose cost through our traits this one prices, being the
     /// same code written by hand on the bare crate.
     pub prices: Option<&'static str>,
+    /// Mappings that each task takes; 0 where tasks share them. They bound how
+    /// many tasks the kernel's limit leaves room for.
+    pub maps_per_task: u64,
     /// One entry for each workload of the lab.
     pub offers: &'static [Offer],
     /// Refuses parameters that the contender cannot have, before anything runs.
@@ -150,6 +153,7 @@ impl Contender {
             version: self.version.to_owned(),
             about: self.about.to_owned(),
             prices: self.prices.map(str::to_owned),
+            maps_per_task: self.maps_per_task,
             workloads: self
                 .offers
                 .iter()
@@ -190,6 +194,9 @@ pub struct Profile {
     pub about: String,
     /// The contender that it prices, if it is written by hand for that.
     pub prices: Option<String>,
+    /// Mappings that each task takes.
+    #[serde(default)]
+    pub maps_per_task: u64,
     /// Workloads that it can do.
     pub workloads: Vec<String>,
 }

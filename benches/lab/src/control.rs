@@ -125,6 +125,7 @@ pub const CALL: Contender = Contender {
     version: versions::of("corolab-lab"),
     about: "The same work by a plain call: what remains of a row when the subject is taken away.",
     prices: None,
+    maps_per_task: 0,
     offers: &[
         Offer::measured("switch", switch),
         Offer::measured("yield", yield_now),

@@ -59,6 +59,7 @@ pub const CONTENDER: Contender = Contender {
     about: "Coroutines on the crate's DefaultStack, each mapped fresh; scheduled rows run on the \
             lab scheduler (one thread, one run queue, one-slot channel over park and unpark).",
     prices: None,
+    maps_per_task: 2,
     offers: &[
         Offer::measured("switch", workload::switch::measure::<Corosensei>),
         Offer::measured("yield", workload::yield_now::measure::<LabScheduler>),

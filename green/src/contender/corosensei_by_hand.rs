@@ -65,6 +65,7 @@ pub const CONTENDER: Contender = Contender {
     version: versions::of("corosensei"),
     about: "The switch workload written by hand on the bare crate, to price our own traits.",
     prices: Some("corosensei"),
+    maps_per_task: 2,
     offers: &[
         Offer::measured("switch", switch),
         Offer::not_applicable(

@@ -60,6 +60,7 @@ pub const CONTENDER: Contender = Contender {
     about: "The coroutines that may is built on, resumed by hand; their stack holds the crate's \
             own header and closure too.",
     prices: None,
+    maps_per_task: 2,
     offers: &[
         Offer::measured("switch", workload::switch::measure::<Generator>),
         Offer::not_offered("yield", "generator has no scheduler; may is its scheduler"),

@@ -177,6 +177,7 @@ pub const CONTENDER: Contender = Contender {
             bytes as for everybody else; the pool keeps its default 1,000 stacks; its channels \
             have no bound.",
     prices: None,
+    maps_per_task: 2,
     offers: &[
         Offer::not_offered(
             "switch",

@@ -124,6 +124,7 @@ pub const CONTENDER: Contender = Contender {
     about: "One kernel thread for each task, from the standard library, confined to the block's \
             CPUs; a yield is sched_yield, the channel is sync_channel(1).",
     prices: None,
+    maps_per_task: 2,
     offers: &[
         Offer::not_applicable(
             "switch",

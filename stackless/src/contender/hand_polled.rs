@@ -27,6 +27,7 @@ pub const CONTENDER: Contender = Contender {
             run on the lab scheduler (one thread, one run queue, one-slot channel over park and \
             wake), where yielding is waking oneself.",
     prices: None,
+    maps_per_task: 0,
     offers: &[
         Offer::measured("switch", workload::switch::measure),
         Offer::measured("yield", workload::yield_now::measure::<LabScheduler>),

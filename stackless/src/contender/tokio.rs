@@ -150,6 +150,7 @@ pub const CURRENT: Contender = Contender {
     about: "The current-thread scheduler with time and I/O drivers on; spawned tasks on both ends, \
             mpsc::channel(1).",
     prices: None,
+    maps_per_task: 0,
     offers: &[
         NO_SWITCH,
         Offer::measured("yield", workload::yield_now::measure::<TokioCurrent>),
@@ -171,6 +172,7 @@ pub const MULTI: Contender = Contender {
     about: "The work-stealing scheduler with as many workers as the block has, time and I/O drivers \
             on; spawned tasks on both ends, mpsc::channel(1).",
     prices: None,
+    maps_per_task: 0,
     offers: &[
         NO_SWITCH,
         Offer::measured("yield", workload::yield_now::measure::<TokioMulti>),

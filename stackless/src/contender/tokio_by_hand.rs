@@ -153,6 +153,7 @@ pub const CONTENDER: Contender = Contender {
     about: "The scheduled workloads written by hand on tokio's current-thread scheduler, to price \
             our own traits.",
     prices: Some("tokio-current"),
+    maps_per_task: 0,
     offers: &[
         Offer::not_applicable("switch", "tokio polls futures only as tasks"),
         Offer::measured("yield", yield_now),

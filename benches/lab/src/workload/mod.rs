@@ -135,8 +135,10 @@ pub struct Workload {
     pub grid: fn(Scale) -> Vec<Params>,
     /// Values of the row parameters, one entry for each way.
     pub ways: &'static [&'static [(&'static str, &'static str)]],
-    /// Bytes that a child needs at its peak, tasks of the given family.
-    pub memory: fn(&Params, Family) -> u64,
+    /// Tasks that are alive at once.
+    pub tasks: fn(&Params) -> u64,
+    /// Bytes of its own state that each of them holds.
+    pub state: fn(&Params) -> u64,
 }
 
 impl Workload {
@@ -155,6 +157,19 @@ impl Workload {
                 None => params,
             }
         })
+    }
+
+    /// Bytes that a child is expected to need at its peak, to plan with: rough
+    /// figures for a waiting task of each family, times the tasks that the
+    /// limit on mappings leaves room for.
+    pub fn memory(&self, params: &Params, family: Family, room: u64) -> u64 {
+        const PROCESS: u64 = 8 << 20;
+        let task = match family {
+            Family::Stackful => 8 * 1024,
+            Family::Kernel => 24 * 1024,
+            Family::Stackless | Family::Control => 256,
+        };
+        PROCESS + (self.tasks)(params).min(room) * (task + (self.state)(params))
     }
 }
 
@@ -183,18 +198,6 @@ const WORKERS_PARAM: Param = Param::block(
     "worker threads of the scheduler",
     Usual::Number(1),
 );
-
-/// Rough bytes of one waiting task that holds `state` bytes, to plan with.
-fn task_bytes(family: Family, state: u64) -> u64 {
-    match family {
-        Family::Stackful => 8 * 1024 + state,
-        Family::Kernel => 24 * 1024 + state,
-        Family::Stackless | Family::Control => 256 + state,
-    }
-}
-
-/// Rough bytes of a child before it has made a task, to plan with.
-const PROCESS: u64 = 8 << 20;
 
 #[cfg(test)]
 mod tests {

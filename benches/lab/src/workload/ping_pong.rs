@@ -1,8 +1,6 @@
 //! `ping_pong`: what waiting for another task's message costs.
 
-use super::{
-    Layer, PROCESS, Param, STACK_PARAM, Scale, Usual, WORKERS_PARAM, Workload, task_bytes,
-};
+use super::{Layer, Param, STACK_PARAM, Scale, Usual, WORKERS_PARAM, Workload};
 use crate::condition::Params;
 use crate::contender::Assignment;
 use crate::sample::Refusal;
@@ -29,9 +27,8 @@ pub const WORKLOAD: Workload = Workload {
     ],
     grid,
     ways: &[&[("queue", MPSC)], &[("queue", SPSC)]],
-    memory: |params, family| {
-        PROCESS + 2 * params.number("pairs").unwrap_or(0) * task_bytes(family, 256)
-    },
+    tasks: |params| 2 * params.number("pairs").unwrap_or(0),
+    state: |_| 128,
 };
 
 /// A channel for many senders.

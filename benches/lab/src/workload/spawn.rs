@@ -1,8 +1,6 @@
 //! `spawn`: what starting a task and joining it costs.
 
-use super::{
-    Layer, PROCESS, Param, STACK_PARAM, Scale, Usual, WORKERS_PARAM, Workload, task_bytes,
-};
+use super::{Layer, Param, STACK_PARAM, Scale, Usual, WORKERS_PARAM, Workload};
 use crate::condition::Params;
 use crate::contender::Assignment;
 use crate::sample::Refusal;
@@ -28,9 +26,8 @@ pub const WORKLOAD: Workload = Workload {
     ],
     grid,
     ways: &[&[]],
-    memory: |params, family| {
-        PROCESS + params.number("batch").unwrap_or(0) * task_bytes(family, 128)
-    },
+    tasks: |params| params.number("batch").unwrap_or(0),
+    state: |_| 128,
 };
 
 fn grid(scale: Scale) -> Vec<Params> {

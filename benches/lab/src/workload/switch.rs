@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::hint::black_box;
 
-use super::{Layer, PROCESS, Param, STACK_PARAM, Scale, Usual, Workload, task_bytes};
+use super::{Layer, Param, STACK_PARAM, Scale, Usual, Workload};
 use crate::condition::Params;
 use crate::contender::Assignment;
 use crate::sample::Refusal;
@@ -30,11 +30,8 @@ pub const WORKLOAD: Workload = Workload {
     ],
     grid,
     ways: &[&[]],
-    memory: |params, family| {
-        let live = params.number("live").unwrap_or(0);
-        let touch = params.number("touch").unwrap_or(0);
-        PROCESS + live * task_bytes(family, touch)
-    },
+    tasks: |params| params.number("live").unwrap_or(0),
+    state: |params| params.number("touch").unwrap_or(0),
 };
 
 fn grid(scale: Scale) -> Vec<Params> {

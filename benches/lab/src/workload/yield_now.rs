@@ -1,8 +1,6 @@
 //! `yield`: what giving way to the other tasks of a scheduler costs.
 
-use super::{
-    Layer, PROCESS, Param, STACK_PARAM, Scale, Usual, WORKERS_PARAM, Workload, task_bytes,
-};
+use super::{Layer, Param, STACK_PARAM, Scale, Usual, WORKERS_PARAM, Workload};
 use crate::condition::Params;
 use crate::contender::Assignment;
 use crate::sample::Refusal;
@@ -28,7 +26,8 @@ pub const WORKLOAD: Workload = Workload {
     ],
     grid,
     ways: &[&[("wake", YIELD_NOW)], &[("wake", SELF_WAKE)]],
-    memory: |params, family| PROCESS + params.number("tasks").unwrap_or(0) * task_bytes(family, 0),
+    tasks: |params| params.number("tasks").unwrap_or(0),
+    state: |_| 0,
 };
 
 /// The runtime's own call for it.
