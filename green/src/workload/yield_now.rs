@@ -6,7 +6,7 @@ use corolab_lab::child::Turns;
 use corolab_lab::contender::Assignment;
 use corolab_lab::sample::{Batch, Refusal};
 use corolab_lab::stopwatch::Stopwatch;
-use corolab_lab::workload::Gate;
+use corolab_lab::workload::Gates;
 use corolab_lab::workload::yield_now::Case;
 
 use crate::ceiling::ceiling;
@@ -26,31 +26,34 @@ pub fn measure<S: Stackful>(assignment: &Assignment, turns: &mut dyn Turns) -> R
 }
 
 fn batch<S: Stackful>(cx: &S::Cx, case: Case, rounds: u64) -> Result<Batch, Refusal> {
-    let gate = Arc::new(Gate::new(case.tasks));
+    let gates = Arc::new(Gates::new(case.tasks, case.tasks));
     let mut tasks = Vec::new();
     for number in 1..=case.tasks {
-        let gate = gate.clone();
-        let task = S::spawn(cx, move |cx| task::<S>(cx, number, rounds, &gate));
+        let gates = gates.clone();
+        let task = S::spawn(cx, move |cx| task::<S>(cx, number, rounds, &gates));
         tasks.push(task.map_err(|why| ceiling(&why, number - 1, case.tasks))?);
     }
-    gate::gather::<S>(cx, &gate);
+    gate::gather::<S>(cx, &gates.start);
     let mut watch = Stopwatch::new();
     let mut answer = 0;
     watch.start();
-    gate::open::<S>(&gate);
+    gate::open::<S>(&gates.start);
+    gate::gather::<S>(cx, &gates.finish);
+    watch.stop();
+    gate::open::<S>(&gates.finish);
     for task in tasks {
         answer += S::join(cx, task);
     }
-    watch.stop();
     Ok(Batch { watch, answer })
 }
 
-fn task<S: Stackful>(cx: &S::Cx, number: u64, rounds: u64, gate: &Gate<S::Unparker>) -> u64 {
-    gate::enter::<S>(cx, gate);
+fn task<S: Stackful>(cx: &S::Cx, number: u64, rounds: u64, gates: &Gates<S::Unparker>) -> u64 {
+    gate::enter::<S>(cx, &gates.start);
     let mut yields = 0;
     for _ in 0..rounds {
         S::yield_now(cx);
         yields += 1;
     }
+    gate::enter::<S>(cx, &gates.finish);
     number * yields
 }

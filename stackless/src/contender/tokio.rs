@@ -26,7 +26,7 @@ pub struct Cx;
 
 fn built(mut builder: Builder) -> Result<Runtime, Refusal> {
     builder
-        .enable_all()
+        .enable_time()
         .build()
         .map_err(|why| Refusal::new(Status::NotSupported, format!("no tokio runtime: {why}")))
 }
@@ -147,8 +147,9 @@ pub const CURRENT: Contender = Contender {
     family: Family::Stackless,
     package: "tokio",
     version: versions::of("tokio"),
-    about: "The current-thread scheduler with time and I/O drivers on; spawned tasks on both ends, \
-            mpsc::channel(1).",
+    about: "The current-thread scheduler, spawned tasks on both ends, mpsc::channel(1). Time driver \
+            on, I/O driver off: nothing here waits for a socket, and with it each idle tick of \
+            yield_now also asks epoll.",
     prices: None,
     maps_per_task: 0,
     offers: &[
@@ -169,8 +170,8 @@ pub const MULTI: Contender = Contender {
     family: Family::Stackless,
     package: "tokio",
     version: versions::of("tokio"),
-    about: "The work-stealing scheduler with as many workers as the block has, time and I/O drivers \
-            on; spawned tasks on both ends, mpsc::channel(1).",
+    about: "The work-stealing scheduler with as many workers as the block has, spawned tasks on both \
+            ends, mpsc::channel(1). Time driver on, I/O driver off.",
     prices: None,
     maps_per_task: 0,
     offers: &[

@@ -10,7 +10,7 @@ use corolab_lab::contender::{Assignment, Contender, Family, Offer, admits_one_wo
 use corolab_lab::sample::{Batch, Refusal, Status};
 use corolab_lab::stopwatch::Stopwatch;
 use corolab_lab::versions;
-use corolab_lab::workload::{Gate, ping_pong, spawn, yield_now};
+use corolab_lab::workload::{Gates, ping_pong, spawn, yield_now};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task;
@@ -20,7 +20,7 @@ use crate::stackless::self_wake;
 
 fn runtime() -> Result<Runtime, Refusal> {
     Builder::new_current_thread()
-        .enable_all()
+        .enable_time()
         .build()
         .map_err(|why| Refusal::new(Status::NotSupported, format!("no tokio runtime: {why}")))
 }
@@ -30,12 +30,12 @@ fn yield_now(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
     let runtime = runtime()?;
     turns.serve(case.tasks, &|rounds| case.answer(rounds), &mut |rounds| {
         let root = runtime.spawn(async move {
-            let gate = Arc::new(Gate::new(case.tasks));
+            let gates = Arc::new(Gates::new(case.tasks, case.tasks));
             let mut tasks = Vec::new();
             for number in 1..=case.tasks {
-                let gate = gate.clone();
+                let gates = gates.clone();
                 tasks.push(task::spawn(async move {
-                    gate::enter(&gate).await;
+                    gate::enter(&gates.start).await;
                     let mut yields = 0;
                     if case.self_wake {
                         for _ in 0..rounds {
@@ -48,18 +48,21 @@ fn yield_now(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
                             yields += 1;
                         }
                     }
+                    gate::enter(&gates.finish).await;
                     number * yields
                 }));
             }
-            gate::gather(&gate).await;
+            gate::gather(&gates.start).await;
             let mut watch = Stopwatch::new();
             let mut answer = 0;
             watch.start();
-            gate::open(&gate);
+            gate::open(&gates.start);
+            gate::gather(&gates.finish).await;
+            watch.stop();
+            gate::open(&gates.finish);
             for task in tasks {
                 answer += task.await.unwrap();
             }
-            watch.stop();
             Batch { watch, answer }
         });
         runtime
@@ -73,19 +76,21 @@ fn ping_pong(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
     let runtime = runtime()?;
     turns.serve(case.pairs, &|rounds| case.answer(rounds), &mut |rounds| {
         let root = runtime.spawn(async move {
-            let gate = Arc::new(Gate::new(case.pairs));
+            let gates = Arc::new(Gates::new(case.pairs, 2 * case.pairs));
             let mut tasks = Vec::new();
             for _ in 0..case.pairs {
                 let (to_far, mut from_near) = mpsc::channel(1);
                 let (to_near, mut from_far) = mpsc::channel(1);
-                let gate = gate.clone();
+                let at_far = gates.clone();
+                let gates = gates.clone();
                 tasks.push(task::spawn(async move {
-                    gate::enter(&gate).await;
+                    gate::enter(&gates.start).await;
                     let mut sum = 0;
                     for ball in 0..rounds {
                         to_far.send(ball).await.unwrap();
                         sum += from_far.recv().await.unwrap();
                     }
+                    gate::enter(&gates.finish).await;
                     sum
                 }));
                 tasks.push(task::spawn(async move {
@@ -93,18 +98,21 @@ fn ping_pong(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
                         let ball: u64 = from_near.recv().await.unwrap();
                         to_near.send(ball + 1).await.unwrap();
                     }
+                    gate::enter(&at_far.finish).await;
                     0
                 }));
             }
-            gate::gather(&gate).await;
+            gate::gather(&gates.start).await;
             let mut watch = Stopwatch::new();
             let mut answer = 0;
             watch.start();
-            gate::open(&gate);
+            gate::open(&gates.start);
+            gate::gather(&gates.finish).await;
+            watch.stop();
+            gate::open(&gates.finish);
             for task in tasks {
                 answer += task.await.unwrap();
             }
-            watch.stop();
             Batch { watch, answer }
         });
         runtime

@@ -8,7 +8,7 @@ use corolab_lab::child::Turns;
 use corolab_lab::contender::Assignment;
 use corolab_lab::sample::{Batch, Refusal};
 use corolab_lab::stopwatch::Stopwatch;
-use corolab_lab::workload::Gate;
+use corolab_lab::workload::Gates;
 use corolab_lab::workload::ping_pong::Case;
 
 use crate::gate;
@@ -34,48 +34,58 @@ async fn batch<S: Stackless, C: Channel>(
     case: Case,
     rounds: u64,
 ) -> Result<Batch, Refusal> {
-    let gate = Arc::new(Gate::new(case.pairs));
+    let gates = Arc::new(Gates::new(case.pairs, 2 * case.pairs));
     let mut tasks = Vec::new();
     for _ in 0..case.pairs {
         let (to_far, from_near) = C::new();
         let (to_near, from_far) = C::new();
-        let gate = gate.clone();
-        let near = S::spawn(&cx, move |_| near::<C>(rounds, gate, to_far, from_far));
+        let at_near = gates.clone();
+        let near = S::spawn(&cx, move |_| near::<C>(rounds, at_near, to_far, from_far));
         tasks.push(near);
-        let far = S::spawn(&cx, move |_| far::<C>(rounds, from_near, to_near));
+        let at_far = gates.clone();
+        let far = S::spawn(&cx, move |_| far::<C>(rounds, at_far, from_near, to_near));
         tasks.push(far);
     }
-    gate::gather(&gate).await;
+    gate::gather(&gates.start).await;
     let mut watch = Stopwatch::new();
     let mut answer = 0;
     watch.start();
-    gate::open(&gate);
+    gate::open(&gates.start);
+    gate::gather(&gates.finish).await;
+    watch.stop();
+    gate::open(&gates.finish);
     for task in tasks {
         answer += S::join(&cx, task).await;
     }
-    watch.stop();
     Ok(Batch { watch, answer })
 }
 
 async fn near<C: Channel>(
     rounds: u64,
-    gate: Arc<Gate<Waker>>,
+    gates: Arc<Gates<Waker>>,
     mut to_far: C::Sender,
     mut from_far: C::Receiver,
 ) -> u64 {
-    gate::enter(&gate).await;
+    gate::enter(&gates.start).await;
     let mut sum = 0;
     for ball in 0..rounds {
         C::send(&mut to_far, ball).await;
         sum += C::receive(&mut from_far).await;
     }
+    gate::enter(&gates.finish).await;
     sum
 }
 
-async fn far<C: Channel>(rounds: u64, mut from_near: C::Receiver, mut to_near: C::Sender) -> u64 {
+async fn far<C: Channel>(
+    rounds: u64,
+    gates: Arc<Gates<Waker>>,
+    mut from_near: C::Receiver,
+    mut to_near: C::Sender,
+) -> u64 {
     for _ in 0..rounds {
         let ball = C::receive(&mut from_near).await;
         C::send(&mut to_near, ball + 1).await;
     }
+    gate::enter(&gates.finish).await;
     0
 }

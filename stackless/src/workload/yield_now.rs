@@ -7,7 +7,7 @@ use corolab_lab::child::Turns;
 use corolab_lab::contender::Assignment;
 use corolab_lab::sample::{Batch, Refusal};
 use corolab_lab::stopwatch::Stopwatch;
-use corolab_lab::workload::Gate;
+use corolab_lab::workload::Gates;
 use corolab_lab::workload::yield_now::Case;
 
 use crate::gate;
@@ -29,25 +29,27 @@ pub fn measure<S: Stackless>(
 }
 
 async fn batch<S: Stackless>(cx: S::Cx, case: Case, rounds: u64) -> Result<Batch, Refusal> {
-    let gate = Arc::new(Gate::new(case.tasks));
+    let gates = Arc::new(Gates::new(case.tasks, case.tasks));
     let mut tasks = Vec::new();
     for number in 1..=case.tasks {
-        let gate = gate.clone();
+        let gates = gates.clone();
         let self_wake = case.self_wake;
         let task = S::spawn(&cx, move |cx| {
-            task::<S>(cx, number, rounds, gate, self_wake)
+            task::<S>(cx, number, rounds, gates, self_wake)
         });
         tasks.push(task);
     }
-    gate::gather(&gate).await;
+    gate::gather(&gates.start).await;
     let mut watch = Stopwatch::new();
     let mut answer = 0;
     watch.start();
-    gate::open(&gate);
+    gate::open(&gates.start);
+    gate::gather(&gates.finish).await;
+    watch.stop();
+    gate::open(&gates.finish);
     for task in tasks {
         answer += S::join(&cx, task).await;
     }
-    watch.stop();
     Ok(Batch { watch, answer })
 }
 
@@ -55,10 +57,10 @@ async fn task<S: Stackless>(
     cx: S::Cx,
     number: u64,
     rounds: u64,
-    gate: Arc<Gate<Waker>>,
+    gates: Arc<Gates<Waker>>,
     waking_itself: bool,
 ) -> u64 {
-    gate::enter(&gate).await;
+    gate::enter(&gates.start).await;
     let mut yields = 0;
     if waking_itself {
         for _ in 0..rounds {
@@ -71,5 +73,6 @@ async fn task<S: Stackless>(
             yields += 1;
         }
     }
+    gate::enter(&gates.finish).await;
     number * yields
 }

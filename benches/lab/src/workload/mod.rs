@@ -11,7 +11,7 @@ pub mod yield_now;
 
 mod gate;
 
-pub use gate::Gate;
+pub use gate::{Gate, Gates};
 
 use crate::condition::{Params, Value};
 use crate::contender::Family;

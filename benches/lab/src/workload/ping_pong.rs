@@ -12,8 +12,8 @@ pub const WORKLOAD: Workload = Workload {
     what: "`pairs` pairs of spawned tasks pass a number to and fro over two one-slot channels; \
            the far end answers with the number plus one.",
     op: "one round trip: two messages, two waits",
-    timed: "from the opening of the start gate until the last task is joined",
-    untimed: "making the channels, spawning the tasks and their way to the gate",
+    timed: "from the opening of the start gate until every task has arrived at the finish",
+    untimed: "making the channels, spawning the tasks, their way to the start gate, their end after the finish, joining them",
     answer: "each near end adds up the answers 1, 2, …, rounds",
     params: &[
         Param::block("pairs", "pairs of tasks", Usual::None),

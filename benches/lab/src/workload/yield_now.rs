@@ -11,8 +11,8 @@ pub const WORKLOAD: Workload = Workload {
     layer: Layer::Scheduled,
     what: "`tasks` spawned tasks yield again and again, so that each goes to the end of the run queue.",
     op: "one yield of one task",
-    timed: "from the opening of the start gate until the last task is joined",
-    untimed: "spawning the tasks and their way to the gate",
+    timed: "from the opening of the start gate until every task has arrived at the finish",
+    untimed: "spawning the tasks, their way to the start gate, their end after the finish, joining them",
     answer: "each task gives its number times the yields it made; they add up to the closed form",
     params: &[
         Param::block("tasks", "tasks that yield", Usual::None),
