@@ -56,9 +56,6 @@ pub fn run(options: &Run) -> Result<ExitCode> {
     let mut planned = planned(options, &cast)?;
     let profiles = cast.profiles();
     let estimate = estimate(&profiles);
-    if options.dry_run {
-        return print(&dry_run(&planned, &estimate));
-    }
     let least = least_ns(&planned.plan, &estimate);
     if planned.plan.budget_ns.is_some_and(|budget| least > budget) {
         if options.budget.is_some() {
@@ -70,6 +67,9 @@ pub fn run(options: &Run) -> Result<ExitCode> {
             least as f64 / 1e9
         );
         planned.plan.budget_ns = None;
+    }
+    if options.dry_run {
+        return print(&dry_run(&planned, &estimate));
     }
     let manifest = provenance::manifest(&planned.plan, cast.profiles())?;
     let host = host::facts(&Roots::default());
