@@ -2,7 +2,7 @@
 
 use corolab_lab::condition::Condition;
 use corolab_lab::contender::{Family, Profile};
-use corolab_lab::workload;
+use corolab_lab::workload::{self, Layer};
 
 use crate::record::manifest::{Block, Plan};
 
@@ -56,13 +56,16 @@ impl Estimate<'_> {
 
     /// How many tasks the limit on mappings leaves room for.
     pub fn room(&self, condition: &Condition) -> u64 {
-        let maps = self
-            .profile(condition)
-            .map_or(0, |profile| profile.maps_per_task);
-        match (maps, self.max_map_count) {
+        match (self.maps_per_task(condition), self.max_map_count) {
             (0, _) | (_, None) => u64::MAX,
             (maps, Some(limit)) => limit / maps,
         }
+    }
+
+    /// Mappings that each task of a condition takes.
+    pub fn maps_per_task(&self, condition: &Condition) -> u64 {
+        self.profile(condition)
+            .map_or(0, |profile| profile.maps_per_task)
     }
 
     fn child_ns(&self, condition: &Condition, plan: &Plan, turns: u32) -> u64 {
@@ -72,9 +75,17 @@ impl Estimate<'_> {
             Some(Family::Control) | None => 0,
         };
         let made = tasks(condition).min(self.room(condition)) * task;
-        let warm = plan.sample_ns * 4;
-        let turn = plan.sample_ns * 5 / 4 + BATON_NS;
-        let turns = if self.is_beyond(condition) { 0 } else { turns };
+        if self.is_beyond(condition) {
+            return START_NS + made;
+        }
+        // On a scheduler each batch makes its tasks anew: three batches find
+        // the sample's length, and a turn has a prefix and a sample.
+        let anew = match workload::find(&condition.workload).map(|workload| workload.layer) {
+            Some(Layer::Switch) => 0,
+            _ => made,
+        };
+        let warm = plan.sample_ns * 3 + 3 * anew;
+        let turn = plan.sample_ns * 5 / 4 + BATON_NS + 2 * anew;
         START_NS + made + warm + turn * u64::from(turns)
     }
 

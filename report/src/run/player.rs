@@ -154,29 +154,30 @@ impl Player {
         }
     }
 
-    /// A crate that hangs where there is no room for a stack says nothing; the
-    /// parent knows the limit and the need.
+    /// What a crate does at the limit on mappings, if it does not refuse: it
+    /// panics, aborts or hangs. The parent knows the limit and the need.
     fn explained(&self, launch: &Launch<'_>, refusal: Refusal) -> Refusal {
-        let Some(limit) = launch.estimate.max_map_count else {
+        let (condition, estimate) = (&self.condition, &launch.estimate);
+        let Some(limit) = estimate
+            .max_map_count
+            .filter(|_| estimate.is_beyond(condition))
+        else {
             return refusal;
         };
-        if refusal.status != Status::TimedOut || !launch.estimate.is_beyond(&self.condition) {
-            return refusal;
-        }
-        let (tasks, room) = (
-            tasks(&self.condition),
-            launch.estimate.room(&self.condition),
-        );
-        let maps = limit / room.max(1);
+        let status = match refusal.status {
+            Status::Failed => Status::Infeasible,
+            Status::TimedOut => Status::TimedOut,
+            _ => return refusal,
+        };
+        let needs = tasks(condition) * estimate.maps_per_task(condition);
         Refusal::new(
-            refusal.status,
+            status,
             format!(
-                "{}; vm.max_map_count is {limit}, and {tasks} tasks of {maps} mappings each need \
-                 about {}: the crate hangs at that limit; sysctl vm.max_map_count={} would make \
-                 room",
+                "vm.max_map_count is {limit}: {} tasks need about {needs} maps, and there the \
+                 crate gives in ({}); sysctl vm.max_map_count={} would make room",
+                tasks(condition),
                 refusal.reason,
-                tasks * maps,
-                tasks * maps + 10_000
+                needs + 10_000
             ),
         )
     }
