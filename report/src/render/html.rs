@@ -43,11 +43,11 @@ struct Sentence {
 
 struct Section {
     name: &'static str,
-    what: &'static str,
-    op: &'static str,
-    timed: &'static str,
-    untimed: &'static str,
-    answer: &'static str,
+    what: String,
+    op: String,
+    timed: String,
+    untimed: String,
+    answer: String,
     chart: String,
     blocks: Vec<BlockTable>,
 }
@@ -114,6 +114,20 @@ pub fn page(summary: &Summary) -> String {
     page.render().unwrap_or_default()
 }
 
+/// Prose of the lab as markup: what stands between backquotes is code.
+fn marked(text: &str) -> String {
+    let parts = text.split('`').map(chart::escape).enumerate();
+    parts
+        .map(|(at, part)| {
+            if at % 2 == 1 {
+                format!("<code>{part}</code>")
+            } else {
+                part
+            }
+        })
+        .collect()
+}
+
 fn section(summary: &Summary, workload: &Workload) -> Option<Section> {
     let chart = chart::workload(summary, workload.name);
     if chart.is_empty() {
@@ -125,11 +139,11 @@ fn section(summary: &Summary, workload: &Workload) -> Option<Section> {
         .filter(|block| block.workload == workload.name);
     Some(Section {
         name: workload.name,
-        what: workload.what,
-        op: workload.op,
-        timed: workload.timed,
-        untimed: workload.untimed,
-        answer: workload.answer,
+        what: marked(workload.what),
+        op: marked(workload.op),
+        timed: marked(workload.timed),
+        untimed: marked(workload.untimed),
+        answer: marked(workload.answer),
         chart,
         blocks: blocks
             .map(|block| BlockTable {

@@ -112,7 +112,7 @@ proptest! {
         // those may move, since nothing but their numbers counts.
         let (a, b) = (fixture::summary(), summarise(&fixture::manifest(), &fixture::host(), &shuffled));
         prop_assert_eq!(a.rows, b.rows);
-        let sorted = |mut ratios: Vec<crate::summary::Ratio>| {
+        let sorted = |mut ratios: Vec<Ratio>| {
             ratios.sort_by(|x, y| (&x.a, &x.b).cmp(&(&y.a, &y.b)));
             ratios
         };

@@ -81,6 +81,7 @@ fn duel<'a>(summary: &'a Summary, block: &'a BlockInfo) -> Option<Duel<'a>> {
     let best = |family: Family| {
         rows.iter()
             .filter(|row| row.family == family && !prices(summary, &row.contender))
+            .filter(|row| same_question(row))
             .min_by(|a, b| time(a).total_cmp(&time(b)))
             .copied()
     };
@@ -99,6 +100,12 @@ fn duel<'a>(summary: &'a Summary, block: &'a BlockInfo) -> Option<Duel<'a>> {
             _ => "tie",
         },
     })
+}
+
+/// A channel for one sender is another question than a channel for many: only
+/// may has one, and laying it against the others' would be no comparison.
+fn same_question(row: &Row) -> bool {
+    row.params.word("queue").is_none()
 }
 
 fn time(row: &Row) -> f64 {

@@ -35,14 +35,16 @@ pub const WORKLOAD: Workload = Workload {
 };
 
 fn grid(scale: Scale) -> Vec<Params> {
-    let (lives, touched): (&[u64], &[(u64, u64)]) = match scale {
-        Scale::Smoke => (&[1, 10], &[(10, 64)]),
-        Scale::Quick => (
-            &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000],
-            &[(1_000, 64), (1_000, 4_096)],
-        ),
+    type Pairs = &'static [(u64, u64)];
+    const CURVE: &[u64] = &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
+
+    let (lives, touched, stacks): (&[u64], Pairs, Pairs) = match scale {
+        Scale::Smoke => (&[1, 10], &[(10, 64)], &[]),
+        // Stacks of 12 KiB with their guard lie 16 KiB apart instead of 68 KiB:
+        // what the distance between stacks costs in page-table entries.
+        Scale::Quick => (CURVE, &[(1_000, 64), (1_000, 4_096)], &[(10_000, 12_288)]),
         Scale::Full => (
-            &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000],
+            CURVE,
             &[
                 (1, 64),
                 (1, 512),
@@ -54,13 +56,18 @@ fn grid(scale: Scale) -> Vec<Params> {
                 (10_000, 512),
                 (10_000, 4_096),
             ],
+            &[(1_000, 12_288), (10_000, 12_288), (10_000, 262_144)],
         ),
     };
-    let bare = lives.iter().map(|live| Params::new().with("live", *live));
+    let live = |live: u64| Params::new().with("live", live);
+    let bare = lives.iter().map(|n| live(*n));
     let touching = touched
         .iter()
-        .map(|(live, touch)| Params::new().with("live", *live).with("touch", *touch));
-    bare.chain(touching).collect()
+        .map(|(n, touch)| live(*n).with("touch", *touch));
+    let sized = stacks
+        .iter()
+        .map(|(n, stack)| live(*n).with("stack", *stack));
+    bare.chain(touching).chain(sized).collect()
 }
 
 /// The parameters, typed.
