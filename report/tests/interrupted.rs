@@ -185,3 +185,39 @@ fn a_half_written_line_does_not_stop_the_views() {
     let told = String::from_utf8_lossy(&again.stdout).into_owned();
     assert!(told.contains("not whole"), "{told}");
 }
+
+#[test]
+fn a_block_that_does_not_fit_together_alternates_whole_trials() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = dir.path().join("record");
+    let path = record.to_str().unwrap();
+    let filter = "^switch/live=1$";
+    let made = run(&[
+        "run", "--smoke", "-q", "-f", filter, "-e", "hand-polled", "--out", path,
+    ]);
+    assert_eq!(made.status.code(), Some(0), "{}", said(&made));
+    // A record is gone on with by its own plan: one more launch, as if memory
+    // had been short when the plan was made.
+    let manifest = record.join("manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let text = text.replace("\"paired\": \"baton\"", "\"paired\": \"alternating\"");
+    let text = text.replace("\"launches\": 1,", "\"launches\": 2,");
+    fs::write(&manifest, text).unwrap();
+    let output = run(&["run", "-q", "--resume", path]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let second: Vec<Value> = of_kind(&lines(&record), "sample")
+        .into_iter()
+        .filter(|sample| sample["launch"] == 1)
+        .collect();
+    let turns: Vec<_> = second
+        .iter()
+        .map(|sample| sample["turn"].as_u64().unwrap())
+        .collect();
+    assert_eq!(turns, [0, 1, 0, 1], "one child's turns, then the other's");
+    assert!(second.iter().all(|sample| sample["place"] == 0));
+    let conditions: BTreeSet<_> = second
+        .iter()
+        .map(|sample| sample["condition"].as_str().unwrap())
+        .collect();
+    assert_eq!(conditions.len(), 2);
+}
