@@ -193,7 +193,15 @@ fn a_block_that_does_not_fit_together_alternates_whole_trials() {
     let path = record.to_str().unwrap();
     let filter = "^switch/live=1$";
     let made = run(&[
-        "run", "--smoke", "-q", "-f", filter, "-e", "hand-polled", "--out", path,
+        "run",
+        "--smoke",
+        "-q",
+        "-f",
+        filter,
+        "-e",
+        "hand-polled",
+        "--out",
+        path,
     ]);
     assert_eq!(made.status.code(), Some(0), "{}", said(&made));
     // A record is gone on with by its own plan: one more launch, as if memory
