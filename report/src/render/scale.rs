@@ -66,7 +66,7 @@ pub fn label(value: f64) -> String {
         v if v >= 1e6 => format!("{}M", v / 1e6),
         v if v >= 1e4 => format!("{}k", v / 1e3),
         v if v >= 1.0 => format!("{}", v.round()),
-        v => format!("{:.3}", v).trim_end_matches('0').to_owned(),
+        v => format!("{v:.3}").trim_end_matches('0').to_owned(),
     }
 }
 

@@ -89,10 +89,10 @@ fn an_interrupted_run_says_so_and_names_what_is_missing() {
 fn less_than_a_cycle_is_refused_with_both_numbers() {
     let mut lines = fixture::lines();
     for line in &mut lines {
-        if let Line::Sample(taken) = line {
-            if taken.condition == "switch/call/live=1" {
-                taken.sample.wall_ns = taken.sample.ops / 5;
-            }
+        if let Line::Sample(taken) = line
+            && taken.condition == "switch/call/live=1"
+        {
+            taken.sample.wall_ns = taken.sample.ops / 5;
         }
     }
     let summary = summarise(&fixture::manifest(), &fixture::host(), &lines);
