@@ -1,6 +1,7 @@
 //! The channel of the lab scheduler: one slot, over park and unpark.
 
 use std::cell::RefCell;
+use std::convert::Infallible;
 use std::rc::Rc;
 use std::task::Waker;
 
@@ -24,26 +25,28 @@ pub type End = ThreadBound<Rc<RefCell<Slot>>>;
 impl Channel for OneSlot {
     type Sender = End;
     type Receiver = End;
+    type Closed = Infallible;
 
     fn new() -> (End, End) {
         let slot = Rc::new(RefCell::new(Slot::default()));
         (ThreadBound::new(slot.clone()), ThreadBound::new(slot))
     }
 
-    async fn send(sender: &mut End, message: u64) {
+    async fn send(sender: &mut End, message: u64) -> Result<(), Infallible> {
         while sender.get().borrow().message.is_some() {
             wait(sender).await;
         }
         sender.get().borrow_mut().message = Some(message);
         wake(sender);
+        Ok(())
     }
 
-    async fn receive(receiver: &mut End) -> u64 {
+    async fn receive(receiver: &mut End) -> Option<u64> {
         loop {
             let message = receiver.get().borrow_mut().message.take();
             if let Some(message) = message {
                 wake(receiver);
-                return message;
+                return Some(message);
             }
             wait(receiver).await;
         }

@@ -107,23 +107,21 @@ pub struct Mpsc;
 impl Channel for Mpsc {
     type Sender = mpsc::Sender<u64>;
     type Receiver = mpsc::Receiver<u64>;
+    type Closed = mpsc::error::SendError<u64>;
 
     fn new() -> (Self::Sender, Self::Receiver) {
         mpsc::channel(1)
     }
 
-    async fn send(sender: &mut Self::Sender, message: u64) {
-        sender
-            .send(message)
-            .await
-            .expect("the receiver lives as long as its task");
+    fn send(
+        sender: &mut Self::Sender,
+        message: u64,
+    ) -> impl Future<Output = Result<(), Self::Closed>> + Send {
+        sender.send(message)
     }
 
-    async fn receive(receiver: &mut Self::Receiver) -> u64 {
-        receiver
-            .recv()
-            .await
-            .expect("the sender lives as long as its task")
+    fn receive(receiver: &mut Self::Receiver) -> impl Future<Output = Option<u64>> + Send {
+        receiver.recv()
     }
 }
 

@@ -41,7 +41,7 @@ fn grid(scale: Scale) -> Vec<Params> {
     let (lives, touched, stacks): (&[u64], Pairs, Pairs) = match scale {
         Scale::Smoke => (&[1, 10], &[(10, 64)], &[]),
         // Stacks of 12 KiB with their guard lie 16 KiB apart instead of 68 KiB:
-        // what the distance between stacks costs in page-table entries.
+        // whether the distance between stacks matters.
         Scale::Quick => (CURVE, &[(1_000, 64), (1_000, 4_096)], &[(10_000, 12_288)]),
         Scale::Full => (
             CURVE,
