@@ -139,8 +139,8 @@ pub fn own_cost(summary: &Summary) -> Vec<[String; 4]> {
         .map(|cost| {
             let within = match cost {
                 _ if cost.high <= 1.05 => "yes",
-                _ if cost.ratio <= 1.05 => "yes, the interval reaches beyond",
-                _ => "no",
+                _ if cost.low > 1.05 => "no",
+                _ => "cannot be told: the interval holds 1.05",
             };
             [
                 cost.a.clone(),
