@@ -41,10 +41,14 @@ pub fn summarise(manifest: &Manifest, host: &Host, lines: &[Line]) -> Summary {
     };
     for block in &manifest.plan.blocks {
         let rows = rows::of_block(manifest, block, &seen);
-        let measured: Vec<(String, Vec<Turns>)> = rows
+        let measured: Vec<Measured> = rows
             .iter()
             .filter(|row| row.metric == "time_per_op" && row.figure.is_some())
-            .map(|row| (row.id.clone(), rows::launches_of(&row.id, &seen, block)))
+            .map(|row| Measured {
+                id: row.id.clone(),
+                estimate: row.figure.map_or(f64::NAN, |figure| figure.estimate),
+                launches: rows::launches_of(&row.id, &seen, block),
+            })
             .collect();
         summary.ratios.extend(ratios(&measured, block));
         summary.rows.extend(rows);
@@ -54,23 +58,31 @@ pub fn summarise(manifest: &Manifest, host: &Host, lines: &[Line]) -> Summary {
     summary
 }
 
+/// A row of a block with its turns, launch by launch.
+struct Measured {
+    id: String,
+    estimate: f64,
+    launches: Vec<Turns>,
+}
+
 /// Every pair of measured rows of a block.
-fn ratios(measured: &[(String, Vec<Turns>)], block: &Block) -> Vec<Ratio> {
+fn ratios(measured: &[Measured], block: &Block) -> Vec<Ratio> {
     let mut ratios = Vec::new();
-    for (at, (a, of_a)) in measured.iter().enumerate() {
-        for (b, of_b) in &measured[at + 1..] {
-            let Some((interval, launches)) = ratio::ratio(of_a.iter().zip(of_b)) else {
+    for (at, a) in measured.iter().enumerate() {
+        for b in &measured[at + 1..] {
+            let pairs = a.launches.iter().zip(&b.launches);
+            let Some((interval, launches)) = ratio::ratio(pairs) else {
                 continue;
             };
             ratios.push(Ratio {
-                a: a.clone(),
-                b: b.clone(),
+                a: a.id.clone(),
+                b: b.id.clone(),
                 ratio: interval.estimate,
                 low: interval.low,
                 high: interval.high,
                 launches,
                 paired: paired(block.paired),
-                verdict: ratio::verdict(&interval, launches),
+                verdict: ratio::verdict(&interval, a.estimate / b.estimate, launches),
             });
         }
     }

@@ -28,12 +28,15 @@ pub fn ratio<'a>(
 }
 
 /// "a lower", "b lower", or "tie": two rows are told apart only when the
-/// interval of their ratio does not hold 1 and the ratio differs from 1 by the
-/// practical threshold.
-pub fn verdict(ratio: &Interval, launches: u32) -> &'static str {
+/// interval of their ratio does not hold 1, the ratio differs from 1 by the
+/// practical threshold, and the ratio of their own estimates lies on the same
+/// side: where samples have two modes, the median of ratios and the ratio of
+/// medians can point to different sides.
+pub fn verdict(ratio: &Interval, of_estimates: f64, launches: u32) -> &'static str {
     let holds_one = ratio.low <= 1.0 && ratio.high >= 1.0;
     // One launch is no replication: nothing can be told apart by it.
-    if launches < 2 || holds_one || (ratio.estimate - 1.0).abs() < THRESHOLD {
+    let other_side = (ratio.estimate - 1.0) * (of_estimates - 1.0) < 0.0;
+    if launches < 2 || holds_one || other_side || (ratio.estimate - 1.0).abs() < THRESHOLD {
         "tie"
     } else if ratio.estimate < 1.0 {
         "a lower"
@@ -73,11 +76,16 @@ mod tests {
             high,
             coverage: 0.94,
         };
-        assert_eq!(verdict(&interval(0.9, 0.95, 1.01), 5), "tie");
-        assert_eq!(verdict(&interval(1.005, 1.01, 1.015), 5), "tie");
-        assert_eq!(verdict(&interval(0.9, 0.95, 0.97), 5), "a lower");
-        assert_eq!(verdict(&interval(1.05, 1.1, 1.2), 5), "b lower");
-        assert_eq!(verdict(&interval(2.0, 2.0, 2.0), 1), "tie");
+        assert_eq!(verdict(&interval(0.9, 0.95, 1.01), 0.95, 5), "tie");
+        assert_eq!(verdict(&interval(1.005, 1.01, 1.015), 1.01, 5), "tie");
+        assert_eq!(verdict(&interval(0.9, 0.95, 0.97), 0.95, 5), "a lower");
+        assert_eq!(verdict(&interval(1.05, 1.1, 1.2), 1.1, 5), "b lower");
+        assert_eq!(verdict(&interval(2.0, 2.0, 2.0), 2.0, 1), "tie");
+        assert_eq!(
+            verdict(&interval(1.15, 1.23, 1.27), 0.97, 5),
+            "tie",
+            "two modes"
+        );
     }
 
     proptest! {

@@ -118,7 +118,7 @@ fn compare(block: &Block, options: &Agree, cast: &Cast) -> Result<Vec<Outcome>> 
         let pairs = seen.launches.iter().map(|[a, b]| (a, b));
         if let Some((interval, launches)) = ratio(pairs) {
             outcomes.push(Outcome {
-                different: verdict(&interval, launches) != "tie",
+                different: verdict(&interval, interval.estimate, launches) != "tie",
                 half_width: (interval.high - interval.low) / 2.0 / interval.estimate,
             });
         }
