@@ -1,5 +1,5 @@
-//! The house holds together: three lists of workloads, twins in step, and a
-//! word from every contender on every workload.
+//! The house holds together: three lists of workloads, twins in step, prose in
+//! step with the code, and a word from every contender on every workload.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -133,4 +133,48 @@ fn libc_stays_on_the_ground_floor() {
             }
         }
     }
+}
+
+#[test]
+fn the_readme_keeps_its_order_and_its_two_commands() {
+    let readme = fs::read_to_string(room("README.md")).unwrap();
+    let order = [
+        "# corolab",
+        "report/report.png",
+        "cargo run --release",
+        "cargo test --workspace",
+        "| block | best stackful |",
+        "## What it shows, and what not",
+        "## Method",
+        "## Contenders",
+        "## Command line",
+        "## Reproducing",
+        "## Minimum supported Rust version",
+        "## Licence",
+    ];
+    let mut rest = readme.as_str();
+    for part in order {
+        let at = rest
+            .find(part)
+            .unwrap_or_else(|| panic!("{part} is missing or out of its place"));
+        rest = &rest[at..];
+    }
+    for contender in contenders() {
+        assert!(
+            readme.contains(&format!("| {} |", contender.name)),
+            "{}",
+            contender.name
+        );
+        let version = format!("{} {}", contender.package, contender.version);
+        assert!(
+            readme.contains(&version) || contender.package == "std",
+            "{version}"
+        );
+    }
+}
+
+#[test]
+fn the_changelog_names_the_version() {
+    let changelog = fs::read_to_string(room("CHANGELOG.md")).unwrap();
+    assert!(changelog.contains(&format!("## {}", env!("CARGO_PKG_VERSION"))));
 }

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+use super::interrupt::interrupted;
 use super::player::Player;
 use super::program::Cast;
-use super::session::interrupted;
 use crate::estimate::Estimate;
 use crate::record::line::Line;
 use crate::record::manifest::{Block, Paired};

@@ -154,7 +154,7 @@ impl Child {
                     format!("silent for {:.1} s, then killed", patience.as_secs_f64()),
                 ));
             }
-            if super::session::interrupted() {
+            if super::interrupt::interrupted() {
                 return Err(Refusal::failed("the run was interrupted"));
             }
             // Short waits, so that an interrupt is seen even if its signal came

@@ -4,6 +4,7 @@
 pub mod baton;
 pub mod child;
 pub mod ending;
+pub mod interrupt;
 pub mod player;
 pub mod program;
 pub mod progress;

@@ -11,7 +11,7 @@ use corolab_syscalls::process::Signal;
 
 use super::baton::{Launch, Sink};
 use super::child::{Child, out_of_turn};
-use super::session::interrupted;
+use super::interrupt::interrupted;
 use crate::estimate::tasks;
 use crate::record::line::{Line, Taken, Trial};
 

@@ -1,8 +1,6 @@
 //! A session: the launches of a plan, one after the other, within the budget.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -10,6 +8,7 @@ use corolab_lab::sample::Status;
 use corolab_lab::stopwatch::nanos;
 
 use super::baton::{self, Sink};
+use super::interrupt::interrupted;
 use super::program::Cast;
 use super::progress::{Loudness, Progress};
 use crate::estimate::Estimate;
@@ -18,29 +17,6 @@ use crate::plan;
 use crate::record::Writer;
 use crate::record::line::{Launch, Line, SessionEnded};
 use crate::record::manifest::{Block, Plan};
-
-fn flag() -> &'static Arc<AtomicBool> {
-    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-    FLAG.get_or_init(Arc::default)
-}
-
-/// Whether a signal has asked the run to end.
-pub fn interrupted() -> bool {
-    flag().load(Ordering::Relaxed)
-}
-
-/// From now on SIGINT, SIGTERM and SIGHUP end the run between two samples
-/// instead of ending the process.
-///
-/// # Errors
-/// The kernel's.
-pub fn catch_interrupts() -> Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, flag().clone())?;
-    }
-    Ok(())
-}
 
 /// What a session goes by, besides the plan.
 pub struct Session<'a> {

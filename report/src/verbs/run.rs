@@ -19,10 +19,11 @@ use crate::plan::{FEWEST_TURNS, Planned, crowded};
 use crate::record::line::{Line, SessionBegan};
 use crate::record::manifest::{Manifest, Plan};
 use crate::record::{Record, Writer, provenance};
+use crate::run::interrupt::{catch_interrupts, interrupted};
 use crate::run::program::Cast;
 use crate::run::progress::Loudness;
 use crate::run::resume::{same, standing};
-use crate::run::session::{Session, Standing, catch_interrupts, interrupted};
+use crate::run::session::{Session, Standing};
 use crate::summary::{Host, Summary};
 use crate::tell;
 
