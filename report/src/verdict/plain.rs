@@ -145,6 +145,12 @@ pub fn sentence(duel: &Duel<'_>) -> String {
             "{}: stackless wins. {stackful} takes {:.2} times the time of {stackless} ({low:.2} to {high:.2}).",
             duel.block.id, duel.ratio
         ),
+        _ if low > 1.0 || high < 1.0 => format!(
+            "{}: a tie. {stackful} and {stackless} cannot be told apart: the paired ratio is {:.2} \
+             ({low:.2} to {high:.2}), but that difference is too small, or their own estimates say \
+             the opposite.",
+            duel.block.id, duel.ratio
+        ),
         _ => format!(
             "{}: a tie. {stackful} and {stackless} cannot be told apart (ratio {:.2}, {low:.2} to {high:.2}).",
             duel.block.id, duel.ratio
