@@ -10,7 +10,7 @@ use crate::condition::Condition;
 use crate::contender::{Assignment, Contender, Family, Offer};
 use crate::sample::{Batch, Refusal};
 use crate::stopwatch::Stopwatch;
-use crate::workload::switch::{self, Own, Robin, Roll};
+use crate::workload::switch::{self, Own, Robin, Roll, Touched};
 use crate::workload::{ping_pong, spawn, yield_now};
 use crate::{versions, with_touched_words};
 
@@ -19,14 +19,11 @@ fn switch(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal>
     with_touched_words!(case.touch, switch_with(case, turns))
 }
 
-fn switch_with<const WORDS: usize>(
-    case: switch::Case,
-    turns: &mut dyn Turns,
-) -> Result<(), Refusal> {
+fn switch_with<T: Touched>(case: switch::Case, turns: &mut dyn Turns) -> Result<(), Refusal> {
     let roll = Roll::new();
     let mut tasks: Vec<Box<dyn FnMut() + '_>> = Vec::with_capacity(case.live);
     for _ in 0..case.live {
-        let mut own = Own::<WORDS>::new();
+        let mut own = Own::<T>::new();
         let roll = &roll;
         tasks.push(Box::new(move || {
             if roll.is_calling() {

@@ -7,7 +7,7 @@ use corolab_lab::child::Turns;
 use corolab_lab::contender::{Assignment, Contender, Family, Offer, admits_all};
 use corolab_lab::sample::{Batch, Refusal};
 use corolab_lab::stopwatch::Stopwatch;
-use corolab_lab::workload::switch::{Case, Own, Robin, Roll};
+use corolab_lab::workload::switch::{Case, Own, Robin, Roll, Touched};
 use corolab_lab::{versions, with_touched_words};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
@@ -19,7 +19,7 @@ fn switch(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal>
     with_touched_words!(case.touch, switch_touching(case, turns))
 }
 
-fn switch_touching<const WORDS: usize>(case: Case, turns: &mut dyn Turns) -> Result<(), Refusal> {
+fn switch_touching<T: Touched>(case: Case, turns: &mut dyn Turns) -> Result<(), Refusal> {
     let roll = Rc::new(Roll::new());
     let mut tasks: Vec<Coroutine<(), (), ()>> = Vec::with_capacity(case.live);
     for made in 0..case.live {
@@ -27,7 +27,7 @@ fn switch_touching<const WORDS: usize>(case: Case, turns: &mut dyn Turns) -> Res
             .map_err(|why| ceiling(&why, made as u64, case.live as u64))?;
         let roll = roll.clone();
         let mut task = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-            let mut own = Own::<WORDS>::new();
+            let mut own = Own::<T>::new();
             loop {
                 yielder.suspend(());
                 if roll.is_calling() {

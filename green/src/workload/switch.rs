@@ -7,7 +7,7 @@ use corolab_lab::contender::Assignment;
 use corolab_lab::sample::{Batch, Refusal};
 use corolab_lab::stopwatch::Stopwatch;
 use corolab_lab::with_touched_words;
-use corolab_lab::workload::switch::{Case, Own, Robin, Roll};
+use corolab_lab::workload::switch::{Case, Own, Robin, Roll, Touched};
 
 use crate::ceiling::ceiling;
 use crate::stackful::Coroutine;
@@ -24,7 +24,7 @@ pub fn measure<C: Coroutine>(
     with_touched_words!(case.touch, measure_touching::<C>(case, turns))
 }
 
-fn measure_touching<C: Coroutine, const WORDS: usize>(
+fn measure_touching<C: Coroutine, T: Touched>(
     case: Case,
     turns: &mut dyn Turns,
 ) -> Result<(), Refusal> {
@@ -32,7 +32,7 @@ fn measure_touching<C: Coroutine, const WORDS: usize>(
     let mut tasks = Vec::with_capacity(case.live);
     for made in 0..case.live {
         let roll = roll.clone();
-        let task = C::new(case.stack, move |yielder| task::<C, WORDS>(yielder, &roll));
+        let task = C::new(case.stack, move |yielder| task::<C, T>(yielder, &roll));
         let mut task = task.map_err(|why| ceiling(&why, made as u64, case.live as u64))?;
         task.resume();
         tasks.push(task);
@@ -50,8 +50,8 @@ fn measure_touching<C: Coroutine, const WORDS: usize>(
     })
 }
 
-fn task<C: Coroutine, const WORDS: usize>(yielder: &mut C::Yielder<'_>, roll: &Roll) {
-    let mut own = Own::<WORDS>::new();
+fn task<C: Coroutine, T: Touched>(yielder: &mut C::Yielder<'_>, roll: &Roll) {
+    let mut own = Own::<T>::new();
     loop {
         C::suspend(yielder);
         if roll.is_calling() {

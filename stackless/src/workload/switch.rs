@@ -10,7 +10,7 @@ use corolab_lab::contender::Assignment;
 use corolab_lab::sample::{Batch, Refusal};
 use corolab_lab::stopwatch::Stopwatch;
 use corolab_lab::with_touched_words;
-use corolab_lab::workload::switch::{Case, Own, Robin, Roll};
+use corolab_lab::workload::switch::{Case, Own, Robin, Roll, Touched};
 
 use crate::stackless::park;
 
@@ -23,7 +23,7 @@ pub fn measure(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Ref
     with_touched_words!(case.touch, measure_touching(case, turns))
 }
 
-fn measure_touching<const WORDS: usize>(case: Case, turns: &mut dyn Turns) -> Result<(), Refusal> {
+fn measure_touching<T: Touched>(case: Case, turns: &mut dyn Turns) -> Result<(), Refusal> {
     let roll = Rc::new(Roll::new());
     let mut context = Context::from_waker(Waker::noop());
     let mut resume = |task: &mut Pin<Box<dyn Future<Output = ()>>>| {
@@ -32,7 +32,7 @@ fn measure_touching<const WORDS: usize>(case: Case, turns: &mut dyn Turns) -> Re
     let mut tasks: Vec<Pin<Box<dyn Future<Output = ()>>>> = Vec::with_capacity(case.live);
     for _ in 0..case.live {
         let roll = roll.clone();
-        let mut task: Pin<Box<dyn Future<Output = ()>>> = Box::pin(task::<WORDS>(roll));
+        let mut task: Pin<Box<dyn Future<Output = ()>>> = Box::pin(task::<T>(roll));
         resume(&mut task);
         tasks.push(task);
     }
@@ -49,8 +49,8 @@ fn measure_touching<const WORDS: usize>(case: Case, turns: &mut dyn Turns) -> Re
     })
 }
 
-async fn task<const WORDS: usize>(roll: Rc<Roll>) {
-    let mut own = Own::<WORDS>::new();
+async fn task<T: Touched>(roll: Rc<Roll>) {
+    let mut own = Own::<T>::new();
     loop {
         park().await;
         if roll.is_calling() {
