@@ -191,9 +191,8 @@ fn general(manifest: &Manifest, seen: &seen::Seen<'_>, lines: &[Line]) -> Vec<St
         told.push(Warning::SetAside(seen.set_aside).to_string());
     }
     for (block, launches) in &seen.launches {
-        let steals = launches.iter().filter_map(|launch| launch.steal);
-        let most = steals.fold(0.0, f64::max);
-        if most > 0.01 {
+        let most = seen::steal(launches);
+        if most > warnings::STEAL {
             told.push(format!("{block}: {}", Warning::Steal(most)));
         }
     }

@@ -57,10 +57,12 @@ const METRICS: &[Metric] = &[
 /// Rows of a block, in the order of the plan.
 pub fn of_block(manifest: &Manifest, block: &Block, seen: &Seen<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
+    let launches = seen.launches.get(block.id.as_str());
+    let steal = launches.map_or(0.0, |launches| seen::steal(launches));
     for condition in &block.conditions {
         let id = condition.id();
         match seen.conditions.get(id.as_str()) {
-            Some(found) => rows.extend(of_condition(manifest, block, condition, found)),
+            Some(found) => rows.extend(of_condition(manifest, block, condition, found, steal)),
             None => rows.push(without_figure(
                 manifest,
                 &block.id,
@@ -119,6 +121,7 @@ fn of_condition(
     block: &Block,
     condition: &Condition,
     found: &seen::Condition<'_>,
+    steal: f64,
 ) -> Vec<Row> {
     let samples: usize = found.launches.values().map(Vec::len).sum();
     let failed: Vec<_> = found
@@ -142,9 +145,7 @@ fn of_condition(
             found.trials.len()
         )];
         if samples > 0 {
-            notes.push(format!(
-                "{samples} samples of it are kept in samples.jsonl, unused"
-            ));
+            notes.push(kept(samples));
         }
         return lone(first.status, reason, notes);
     }
@@ -152,7 +153,7 @@ fn of_condition(
         return lone(Status::Failed, "it gave no sample".to_owned(), Vec::new());
     }
     if let Some(reason) = under_a_cycle(found) {
-        return lone(Status::NotSupported, reason, Vec::new());
+        return lone(Status::NotSupported, reason, vec![kept(samples)]);
     }
     let layer = layer_of(&condition.workload);
     let mut notes = Vec::new();
@@ -160,7 +161,7 @@ fn of_condition(
         .iter()
         .filter(|metric| (metric.layers)(layer))
         .map(|metric| {
-            let figure = figure(metric, found, &mut notes);
+            let figure = figure(metric, found, steal, &mut notes);
             let mut row = blank(manifest, &block.id, condition);
             row.id = condition.row_id(metric.name);
             row.metric = metric.name;
@@ -173,8 +174,18 @@ fn of_condition(
         .collect()
 }
 
+/// No sample is dropped in silence.
+fn kept(samples: usize) -> String {
+    format!("{samples} samples of it are kept in samples.jsonl, unused")
+}
+
 /// A figure of a condition; the first metric also finds the row's warnings.
-fn figure(metric: &Metric, found: &seen::Condition<'_>, notes: &mut Vec<String>) -> Figure {
+fn figure(
+    metric: &Metric,
+    found: &seen::Condition<'_>,
+    steal: f64,
+    notes: &mut Vec<String>,
+) -> Figure {
     let by_launch: Vec<Vec<f64>> = found
         .launches
         .values()
@@ -183,7 +194,7 @@ fn figure(metric: &Metric, found: &seen::Condition<'_>, notes: &mut Vec<String>)
     let medians: Vec<f64> = by_launch.iter().map(|launch| median(launch)).collect();
     let all: Vec<f64> = by_launch.concat();
     if metric.name == METRICS[0].name {
-        let warnings = warnings::of_row(found, &medians, &all);
+        let warnings = warnings::of_row(found, &medians, &all, steal);
         *notes = warnings.iter().map(Warning::to_string).collect();
     }
     let launches = interval(&medians);

@@ -31,6 +31,12 @@ pub struct Seen<'a> {
     pub set_aside: usize,
 }
 
+/// The largest share of CPU time that was stolen in any of these launches.
+pub fn steal(launches: &[&Launch]) -> f64 {
+    let steals = launches.iter().filter_map(|launch| launch.steal);
+    steals.fold(0.0, f64::max)
+}
+
 /// Condition ids as text, kept by the caller for as long as what was seen.
 pub fn ids(lines: &[Line]) -> Vec<String> {
     let id = |line: &Line| match line {

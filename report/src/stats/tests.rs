@@ -100,6 +100,10 @@ fn less_than_a_cycle_is_refused_with_both_numbers() {
     assert_eq!(call.status, Status::NotSupported);
     assert!(call.reason.as_ref().unwrap().contains("0.200 ns"));
     assert!(call.reason.as_ref().unwrap().contains("0.300 ns"));
+    assert_eq!(
+        call.notes,
+        ["20 samples of it are kept in samples.jsonl, unused"]
+    );
 }
 
 proptest! {

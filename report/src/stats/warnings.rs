@@ -6,6 +6,9 @@ use std::fmt;
 use super::order::median;
 use super::seen;
 
+/// More than this share of stolen CPU time is warned of.
+pub const STEAL: f64 = 0.01;
+
 /// A warning about a row or about the whole record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
@@ -13,7 +16,7 @@ pub enum Warning {
     FewLaunches(usize),
     /// The launches' medians lie far apart: largest ÷ smallest.
     Spread(f64),
-    /// The last launches differ from the first: last third ÷ first third.
+    /// The last launches differ from the first: last half ÷ first half.
     Drift(f64),
     /// Samples gather around two values: upper ÷ lower.
     TwoModes(f64),
@@ -62,9 +65,14 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Warnings about one measured condition: `medians` by launch in order, and
-/// every sample's figure.
-pub fn of_row(condition: &seen::Condition<'_>, medians: &[f64], figures: &[f64]) -> Vec<Warning> {
+/// Warnings about one measured condition: `medians` by launch in order, every
+/// sample's figure, and the largest steal of its block's launches.
+pub fn of_row(
+    condition: &seen::Condition<'_>,
+    medians: &[f64],
+    figures: &[f64],
+    steal: f64,
+) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if medians.len() < 5 {
         warnings.push(Warning::FewLaunches(medians.len()));
@@ -74,14 +82,11 @@ pub fn of_row(condition: &seen::Condition<'_>, medians: &[f64], figures: &[f64])
     if largest / smallest > 1.2 {
         warnings.push(Warning::Spread(largest / smallest));
     }
-    let third = medians.len() / 3;
-    if third > 0 {
-        let by = median(&medians[medians.len() - third..]) / median(&medians[..third]);
-        if !(0.9..=1.1).contains(&by) {
-            warnings.push(Warning::Drift(by));
-        }
-    }
+    warnings.extend(drift(medians).map(Warning::Drift));
     warnings.extend(two_modes(figures).map(Warning::TwoModes));
+    if steal > STEAL {
+        warnings.push(Warning::Steal(steal));
+    }
     let (cpu, wall) = condition.trials.iter().fold((0, 0), |(cpu, wall), trial| {
         (cpu + trial.outside_cpu_ns, wall + trial.outside_wall_ns)
     });
@@ -113,6 +118,23 @@ pub fn of_row(condition: &seen::Condition<'_>, medians: &[f64], figures: &[f64])
     warnings
 }
 
+/// Whether the launches drift: the first half and the last half of them lie
+/// apart, no launch of the one among those of the other, and by more than a
+/// tenth. Fewer than four launches cannot tell: one launch against one other
+/// is the spread between launches, which has a warning of its own.
+fn drift(medians: &[f64]) -> Option<f64> {
+    let half = medians.len() / 2;
+    if half < 2 {
+        return None;
+    }
+    let (first, last) = (&medians[..half], &medians[medians.len() - half..]);
+    let least = |values: &[f64]| values.iter().copied().fold(f64::MAX, f64::min);
+    let most = |values: &[f64]| values.iter().copied().fold(f64::MIN, f64::max);
+    let apart = most(first) < least(last) || most(last) < least(first);
+    let by = median(last) / median(first);
+    (apart && !(0.9..=1.1).contains(&by)).then_some(by)
+}
+
 /// Whether the samples gather around two values: the widest gap between
 /// neighbours in the middle four fifths is wider than a tenth of the median,
 /// and holds most of the range there. Returns upper ÷ lower mean.
@@ -142,7 +164,7 @@ mod tests {
     use super::*;
 
     fn row(medians: &[f64], figures: &[f64]) -> Vec<Warning> {
-        of_row(&seen::Condition::default(), medians, figures)
+        of_row(&seen::Condition::default(), medians, figures, 0.0)
     }
 
     #[test]
@@ -155,6 +177,21 @@ mod tests {
         let told = row(&[1.0, 1.0, 1.2, 1.4, 1.5, 1.5], &[1.0; 60]);
         assert_eq!(told, [Warning::Spread(1.5), Warning::Drift(1.5)]);
         assert_eq!(row(&[1.0], &[1.0])[0], Warning::FewLaunches(1));
+    }
+
+    #[test]
+    fn load_in_the_first_half_is_drift_and_one_odd_launch_is_not() {
+        assert_eq!(drift(&[1.5, 1.6, 1.0, 1.0, 1.0]), Some(1.0 / 1.55));
+        assert_eq!(drift(&[1.5, 1.0, 1.1, 1.0, 1.1]), None);
+        assert_eq!(drift(&[1.0, 1.0, 1.0, 1.1, 1.5]), Some(1.3));
+        assert_eq!(drift(&[1.0, 1.5, 2.0]), None, "too few to tell");
+    }
+
+    #[test]
+    fn steal_is_told_by_row() {
+        let told = of_row(&seen::Condition::default(), &[1.0; 5], &[1.0; 60], 0.034);
+        assert_eq!(told, [Warning::Steal(0.034)]);
+        assert_eq!(told[0].to_string(), "steal: 3.4% of the CPU time");
     }
 
     #[test]
