@@ -22,6 +22,26 @@ pub fn escape(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
+/// The mark of an estimate: a disc for a stack, a square for a state machine,
+/// a diamond for the rest, so that families differ without colour too.
+pub fn point(family: &str, x: f64, y: f64) -> String {
+    match family {
+        "stackful" => format!("<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"),
+        "stackless" => format!(
+            "<rect class=\"dot\" x=\"{:.1}\" y=\"{:.1}\" width=\"7.4\" height=\"7.4\"/>",
+            x - 3.7,
+            y - 3.7
+        ),
+        _ => format!(
+            "<path class=\"dot\" d=\"M{:.1},{y:.1} {x:.1},{:.1} {:.1},{y:.1} {x:.1},{:.1}z\"/>",
+            x - 5.0,
+            y - 5.0,
+            x + 5.0,
+            y + 5.0
+        ),
+    }
+}
+
 /// The chart of a workload; empty where it has no figure.
 pub fn workload(summary: &Summary, workload: &str) -> String {
     let groups: Vec<(&BlockInfo, Vec<&Row>)> = summary
@@ -104,13 +124,13 @@ fn mark(svg: &mut String, row: &Row, block: &BlockInfo, axis: &Log, y: f64) {
          <text class=\"name\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
          <line class=\"bar\" x1=\"{LEFT}\" x2=\"{at:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
          <line class=\"whisker\" x1=\"{low:.1}\" x2=\"{high:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-         <circle class=\"dot\" cx=\"{at:.1}\" cy=\"{y:.1}\" r=\"4\"/>\
-         <text class=\"value\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
+         {}<text class=\"value\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
         row.family.name(),
         escape(&title),
         LEFT - 10.0,
         y + 4.5,
         escape(&name),
+        point(row.family.name(), at, y),
         high.max(at) + 9.0,
         y + 4.5,
         escape(&value)

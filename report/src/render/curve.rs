@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use corolab_lab::sample::Status;
 
-use super::chart::escape;
+use super::chart::{escape, point};
 use super::number::{span, three};
 use super::scale::{Log, label};
 use crate::summary::{Figure, Row, Summary};
@@ -153,14 +153,46 @@ fn draw(svg: &mut String, line: &Line<'_>, dash: &str, x: &Log, y: &Log) {
             svg,
             "<g class=\"{}\"><title>{} at {live} live: {} ns ({})</title>\
              <line class=\"whisker\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{low:.1}\" y2=\"{high:.1}\"/>\
-             <circle class=\"dot\" cx=\"{at:.1}\" cy=\"{:.1}\" r=\"4\"/></g>",
+             {}</g>",
             line.family,
             escape(line.name),
             three(figure.estimate),
             span(figure.low, figure.high),
-            y.at(figure.estimate)
+            point(line.family, at, y.at(figure.estimate))
         );
     }
+}
+
+/// The figures of the curve: a line for each number of live tasks, a column for
+/// each contender; what met a limit says so.
+pub fn figures(summary: &Summary) -> (Vec<String>, Vec<Vec<String>>) {
+    let lines = lines(summary);
+    let mut lives: Vec<u64> = lines
+        .iter()
+        .flat_map(|line| {
+            let points = line.points.iter().map(|(live, _)| *live);
+            points.chain(line.end.map(|(live, _)| live))
+        })
+        .collect();
+    lives.sort_unstable();
+    lives.dedup();
+    let cell = |line: &Line<'_>, live: u64| {
+        let point = line.points.iter().find(|(at, _)| *at == live);
+        match (point, line.end) {
+            (Some((_, f)), _) => format!("{} ({})", three(f.estimate), span(f.low, f.high)),
+            (None, Some((end, _))) if live >= end => "infeasible".to_owned(),
+            (None, _) => String::new(),
+        }
+    };
+    let heads = lines.iter().map(|line| format!("{}, ns", line.name));
+    let rows = lives.iter().map(|live| {
+        let cells = lines.iter().map(|line| cell(line, *live));
+        [live.to_string()].into_iter().chain(cells).collect()
+    });
+    (
+        ["live tasks".to_owned()].into_iter().chain(heads).collect(),
+        rows.collect(),
+    )
 }
 
 /// Names at the ends of the lines, moved apart where they would touch.

@@ -20,6 +20,7 @@ struct Page<'a> {
     headline: Grid,
     sentences: Vec<Sentence>,
     curve: String,
+    curve_figures: Grid,
     workloads: Vec<Section>,
     refused: Grid,
     own_cost: Grid,
@@ -32,7 +33,7 @@ struct Page<'a> {
 }
 
 struct Grid {
-    heads: Vec<&'static str>,
+    heads: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
@@ -60,7 +61,7 @@ struct BlockTable {
 
 fn grid<const N: usize>(heads: &[&'static str; N], rows: Vec<[String; N]>) -> Grid {
     Grid {
-        heads: heads.to_vec(),
+        heads: heads.iter().map(|head| (*head).to_owned()).collect(),
         rows: rows.into_iter().map(|row| row.to_vec()).collect(),
     }
 }
@@ -76,6 +77,7 @@ pub fn page(summary: &Summary) -> String {
         .host
         .keys()
         .map(|name| (name.clone(), fact(&summary.host, name)));
+    let of_curve = curve::figures(summary);
     let page = Page {
         host: host_line(&summary.host),
         began: &summary.began,
@@ -91,6 +93,10 @@ pub fn page(summary: &Summary) -> String {
             })
             .collect(),
         curve: curve::switch(summary),
+        curve_figures: Grid {
+            heads: of_curve.0,
+            rows: of_curve.1,
+        },
         workloads: workload::ALL
             .iter()
             .filter_map(|it| section(summary, it))

@@ -41,14 +41,26 @@ pub fn report(summary: &Summary) -> String {
         ));
         say(&grid(&table::BLOCK, &rows));
     }
-    say("## Without a figure\n");
-    say(&grid(&table::REFUSED, &table::refused(summary)));
-    say("## Cost of our own abstraction\n");
-    say(&grid(&table::OWN_COST, &table::own_cost(summary)));
-    say("## Claims\n");
-    say(&grid(&table::CLAIMS, &table::claims(summary)));
-    say("## Contenders\n");
-    say(&grid(&table::CONTENDERS, &table::contenders(summary)));
+    // A table that is taken out of the report still says where it comes from.
+    let by = format!("Measured by `{}`.\n", summary.command);
+    for (title, table) in [
+        (
+            "Without a figure",
+            grid(&table::REFUSED, &table::refused(summary)),
+        ),
+        (
+            "Cost of our own abstraction",
+            grid(&table::OWN_COST, &table::own_cost(summary)),
+        ),
+        ("Claims", grid(&table::CLAIMS, &table::claims(summary))),
+        (
+            "Contenders",
+            grid(&table::CONTENDERS, &table::contenders(summary)),
+        ),
+    ] {
+        say(&format!("## {title}\n\n{by}"));
+        say(&table);
+    }
     if !summary.warnings.is_empty() {
         say("## Warnings\n");
         for warning in &summary.warnings {
@@ -63,6 +75,12 @@ pub fn headline(summary: &Summary) -> String {
     grid(&table::HEADLINE, &table::headline(summary))
 }
 
+/// Text that may stand in a cell: a child's last words hold what they like.
+fn in_cell(text: &str) -> String {
+    let line = text.split(['\n', '\r']).collect::<Vec<_>>().join(" ");
+    line.replace('<', "&lt;").replace('|', "\\|")
+}
+
 fn grid<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
     if rows.is_empty() {
         return "None.\n".to_owned();
@@ -71,9 +89,7 @@ fn grid<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
     let mut text = line(heads.iter().map(|head| (*head).to_owned()).collect());
     text.push_str(&line(vec!["---".to_owned(); N]));
     for row in rows {
-        text.push_str(&line(
-            row.iter().map(|cell| cell.replace('|', "\\|")).collect(),
-        ));
+        text.push_str(&line(row.iter().map(|cell| in_cell(cell)).collect()));
     }
     text
 }

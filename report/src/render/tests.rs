@@ -1,5 +1,7 @@
 //! The views of a made summary, held against golden files.
 
+use corolab_lab::sample::Status;
+
 use super::*;
 use crate::stats::fixture;
 
@@ -75,11 +77,115 @@ fn the_page_loads_nothing_and_runs_nothing() {
 #[test]
 fn every_mark_of_a_chart_has_a_title() {
     let chart = chart::workload(&fixture::summary(), "switch");
+    assert_eq!(chart.matches("class=\"dot\"").count(), 4);
+    for svg in [chart, curve::switch(&with_curve())] {
+        let groups: Vec<&str> = svg.split("<g ").skip(1).collect();
+        for group in &groups {
+            assert_eq!(group.matches("<title>").count(), 1, "{group}");
+        }
+        let marks = svg.matches("class=\"dot\"").count();
+        let in_groups: usize = groups.iter().map(|g| g.matches("\"dot\"").count()).sum();
+        assert!(marks > 0 && marks == in_groups, "a mark outside its group");
+    }
+}
+
+/// The fixture with a curve: three points of one line, two and a limit of the
+/// other.
+fn with_curve() -> Summary {
+    let mut summary = fixture::summary();
+    for (contender, live, time) in [
+        ("hand-polled", 1_000, 2.1),
+        ("hand-polled", 100_000, 2.4),
+        ("corosensei", 1_000, 7.0),
+    ] {
+        let row = fixture::row("switch", contender, &[("live", live)], time);
+        summary.rows.push(row);
+    }
+    let mut limit = fixture::row("switch", "corosensei", &[("live", 100_000)], 1.0);
+    limit.figure = None;
+    limit.status = Status::Infeasible;
+    limit.reason = Some("vm.max_map_count is 65530 <& \"no more\">".to_owned());
+    summary.rows.push(limit);
+    summary
+}
+
+#[test]
+fn the_curve_is_as_it_was() {
+    insta::assert_snapshot!(curve::switch(&with_curve()).replace("><", ">\n<"));
+}
+
+#[test]
+fn a_line_that_ends_says_where_and_why_and_the_table_behind_it_too() {
+    let svg = curve::switch(&with_curve());
+    assert!(svg.contains("corosensei (ends: 100k infeasible)"));
+    assert!(svg.contains("vm.max_map_count is 65530 &lt;&amp; &quot;no more&quot;&gt;"));
+    let (heads, rows) = curve::figures(&with_curve());
+    assert_eq!(heads[0], "live tasks");
+    let at = heads.iter().position(|head| head == "corosensei, ns");
+    let column: Vec<&str> = rows.iter().map(|row| row[at.unwrap()].as_str()).collect();
     assert_eq!(
-        chart.matches("<circle").count(),
-        chart.matches("<title>").count()
+        column,
+        ["4.00 (3.80 – 4.20)", "7.00 (6.65 – 7.35)", "infeasible"]
     );
-    assert_eq!(chart.matches("<circle").count(), 4);
+    assert!(
+        curve::switch(&fixture::summary()).is_empty(),
+        "one point is no curve"
+    );
+}
+
+#[test]
+fn ids_of_the_page_are_valid_and_its_own() {
+    let page = html::page(&with_curve());
+    let ids: Vec<&str> = page
+        .split(" id=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    let valid = |id: &&str| !id.is_empty() && !id.contains(char::is_whitespace);
+    assert!(!ids.is_empty() && ids.iter().all(valid), "{ids:?}");
+    let mut own = ids.clone();
+    own.sort_unstable();
+    own.dedup();
+    assert_eq!(own.len(), ids.len(), "{ids:?}");
+}
+
+#[test]
+fn every_element_of_the_page_is_closed() {
+    let page = html::page(&with_curve());
+    for name in [
+        "svg", "g", "title", "text", "table", "tr", "td", "details", "summary", "ul", "code",
+    ] {
+        let open =
+            page.matches(&format!("<{name}>")).count() + page.matches(&format!("<{name} ")).count();
+        let closed = page.matches(&format!("</{name}>")).count();
+        assert_eq!(open, closed, "{name}");
+    }
+}
+
+#[test]
+fn what_a_child_said_last_breaks_no_view() {
+    let mut summary = fixture::summary();
+    let row = summary.rows.iter_mut().find(|row| row.reason.is_some());
+    row.unwrap().reason = Some("panicked:\n<script>| Vec<u8>".to_owned());
+    let views = views(&summary);
+    let of = |name: &str| &views.iter().find(|(file, _)| *file == name).unwrap().1;
+    assert!(!of("report.html").contains("<script"));
+    assert!(of("report.md").contains("| panicked: &lt;script>\\| Vec&lt;u8> |"));
+    let mut lines = ::csv::Reader::from_reader(of("summary.csv").as_bytes());
+    assert_eq!(
+        lines.records().filter(Result::is_ok).count(),
+        summary.rows.len()
+    );
+}
+
+#[test]
+fn warnings_are_told_at_the_top_of_the_page() {
+    let mut summary = fixture::summary();
+    assert!(!html::page(&summary).contains("class=\"warn\""));
+    summary.warnings.push("a debug build measured".to_owned());
+    let page = html::page(&summary);
+    let (warned, first_table) = (page.find("class=\"warn\""), page.find("<table"));
+    assert!(warned.unwrap() < first_table.unwrap());
 }
 
 #[test]

@@ -163,11 +163,15 @@ pub fn score(duels: &[Duel<'_>]) -> String {
     let count = |verdict| duels.iter().filter(|duel| duel.verdict == verdict).count();
     format!(
         "Of {} blocks that hold both families, the best stackless contender is lower in {}, the \
-         best stackful one in {}, and {} are ties.",
+         best stackful one in {}, and {}.",
         duels.len(),
         count("stackless lower"),
         count("stackful lower"),
-        count("tie")
+        match count("tie") {
+            0 => "none is a tie".to_owned(),
+            1 => "1 is a tie".to_owned(),
+            ties => format!("{ties} are ties"),
+        }
     )
 }
 
