@@ -9,11 +9,14 @@ use corolab_lab::workload::{self, Parts, Scale, Workload};
 use regex::Regex;
 
 use crate::cli::Shard;
+use crate::estimate::Estimate;
 use crate::record::line::Refused;
 use crate::record::manifest::{Block, Paired, Plan};
 
 /// Launches that every condition gets at the least.
 pub const FEWEST_LAUNCHES: u32 = 5;
+/// Length of a sample, ns, except in a smoke run.
+pub const SAMPLE_NS: u64 = 3_000_000;
 /// Turns that a launch keeps when the budget is short.
 pub const FEWEST_TURNS: u32 = 5;
 
@@ -61,8 +64,8 @@ pub struct Planned {
 pub fn plan(wish: &Wish<'_>) -> Planned {
     let (launches, turns, sample_ns, budget_ns) = match wish.scale {
         Scale::Smoke => (1, 2, 500_000, None),
-        Scale::Quick => (FEWEST_LAUNCHES, 12, 3_000_000, Some(85_000_000_000)),
-        Scale::Full => (12, 20, 3_000_000, None),
+        Scale::Quick => (FEWEST_LAUNCHES, 12, SAMPLE_NS, Some(85_000_000_000)),
+        Scale::Full => (12, 20, SAMPLE_NS, None),
     };
     let mut plan = Plan {
         scale: wish.scale,
@@ -171,6 +174,10 @@ fn fill(
     block: &mut Block,
     refused: &mut Vec<Refused>,
 ) {
+    let estimate = Estimate {
+        profiles: wish.profiles,
+        max_map_count: wish.max_map_count,
+    };
     let mut needs = Vec::new();
     for profile in wish.profiles {
         for way in workload.ways {
@@ -182,10 +189,7 @@ fn fill(
             if !wanted(&condition, &block.id, profile, wish) {
                 continue;
             }
-            let room = match profile.maps_per_task {
-                0 => u64::MAX,
-                maps => wish.max_map_count.map_or(u64::MAX, |limit| limit / maps),
-            };
+            let room = estimate.room(&condition);
             let need = workload.memory(&condition.params, profile.family, room);
             let admitted = (wish.admits)(&condition).and_then(|()| fits(need, wish.memory));
             match admitted {

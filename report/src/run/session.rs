@@ -180,9 +180,7 @@ impl<'a> Session<'a> {
         writer: &mut Writer,
     ) -> Result<Duration> {
         let number = self.standing.next.get(&block.id).copied().unwrap_or(0);
-        let mut left = block.clone();
-        left.conditions
-            .retain(|condition| !self.standing.lost.contains(&condition.id()));
+        let left = self.remaining(block);
         let launch = baton::Launch {
             block: &left,
             number,

@@ -17,7 +17,7 @@ use super::choose::whole_plan;
 use super::list::print;
 use crate::cli::{Agree, usage};
 use crate::estimate::Estimate;
-use crate::plan::FEWEST_TURNS;
+use crate::plan::{FEWEST_TURNS, SAMPLE_NS};
 use crate::record::line::Line;
 use crate::record::manifest::{Block, Paired};
 use crate::run::baton::{self, Sink};
@@ -26,9 +26,6 @@ use crate::run::program::Cast;
 use crate::stats::order::median;
 use crate::stats::ratio::{Turns, ratio, verdict};
 use crate::tell;
-
-/// Length of a sample, ns, as in the quick and the full plan.
-const SAMPLE_NS: u64 = 3_000_000;
 
 /// Compares each condition with itself.
 ///
