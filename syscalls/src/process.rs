@@ -22,9 +22,8 @@ pub struct Binding<'a> {
 ///
 /// The descriptors need only live until `spawn` has returned.
 ///
-/// # Errors
-/// None of ours; what the kernel refuses in the child (a CPU outside the
-/// allowed set) comes back from `spawn`.
+/// What the kernel refuses in the child (a CPU outside the allowed set) comes
+/// back as the error of `spawn`.
 pub fn bind(command: &mut Command, binding: &Binding<'_>) {
     let inherit: Vec<RawFd> = binding.inherit.iter().map(AsRawFd::as_raw_fd).collect();
     let mask = affinity::mask(binding.cpus).ok();

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use comfy_table::Table;
 
 use super::list::print;
 use crate::cli::{Colour, Format, OfRecord};
@@ -81,8 +82,5 @@ pub fn show(summary: &Summary, format: Format, colour: Colour) -> Result<ExitCod
 
 /// Columns of the terminal; 100 where there is none.
 fn width() -> usize {
-    std::env::var("COLUMNS")
-        .ok()
-        .and_then(|columns| columns.parse().ok())
-        .unwrap_or(100)
+    Table::new().width().map_or(100, usize::from)
 }
