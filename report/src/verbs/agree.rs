@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use corolab_lab::condition::Condition;
 use corolab_lab::workload::Scale;
 
@@ -110,7 +110,7 @@ fn compare(block: &Block, options: &Agree, cast: &Cast) -> Result<Vec<Outcome>> 
             }
         }
         if let Some((condition, reason)) = seen.failed {
-            return Err(usage(format!("{condition} cannot be measured: {reason}")));
+            bail!("{condition} cannot be measured: {reason}");
         }
         let pairs = seen.launches.iter().map(|[a, b]| (a, b));
         if let Some((interval, launches)) = ratio(pairs) {
