@@ -8,13 +8,17 @@
 //! |---|---|
 //! | [`affinity`] | the CPUs that a thread may use, and which one it is on |
 //! | [`clock`] | clock resolution; CPU time of this and of another process |
+//! | [`fault`] | a sentence before a wrong access ends the process |
 //! | [`limits`] | how much of a thing a process may have |
+//! | [`memory`] | address space, advice about it, guards |
 //! | [`process`] | groups, signals, inherited descriptors, the parent's death |
 //! | [`usage`] | context switches of this process |
 
 pub mod affinity;
 pub mod clock;
+pub mod fault;
 pub mod limits;
+pub mod memory;
 pub mod process;
 pub mod usage;
 
