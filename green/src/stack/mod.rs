@@ -1,0 +1,75 @@
+//! Stacks for coroutines, as cheap as a stack can be.
+//!
+//! A stack that is mapped for one coroutine costs two mappings, of which a
+//! process has 65,530; two system calls to make and one to drop; and its top
+//! lies at a page boundary like every other stack's, in the same few sets of
+//! the first-level cache. A [`StackPool`] does away with all four:
+//!
+//! - **Large mappings.** Stacks are cut from mappings that double in size, so a
+//!   million of them take about twenty.
+//! - **Guards without mappings.** [`Guard::Region`] is a page that faults and
+//!   splits nothing (Linux 6.13). Before that, [`Guard::Protected`]: two
+//!   mappings a stack again, and the old ceiling. [`StackPool::guard`] tells
+//!   which one is in force.
+//! - **Coloured tops.** [`Colours`] moves each top down by some cache lines, in
+//!   turn. The usable bytes are net of that.
+//! - **Reuse.** Each thread keeps a few idle stacks of each size; the rest lies
+//!   under a lock that is taken once for half a cache. [`Release`] says what
+//!   becomes of idle memory.
+//!
+//! # When to use it, and when not
+//!
+//! Use it where coroutines come and go, where more than a dozen live at once,
+//! or where there may be more than 32,000. One long-lived coroutine is as well
+//! off with corosensei's own `DefaultStack`.
+//!
+//! # Limits
+//!
+//! - Address space is never given back while the pool lives; with
+//!   [`Release::Keep`], the default, neither is memory. The largest number of
+//!   stacks that were ever out stays mapped.
+//! - A stack's top page, once touched, stays with it: 4,096 B for each waiting
+//!   coroutine, and a second page for those that use more than 512 B of the
+//!   first (with [`Colours::LINES`]).
+//! - A guard is one page. Rust code touches every page of a frame in order;
+//!   foreign code that was built without stack clash protection may step over
+//!   the guard.
+//! - An overflow ends the process. [`name_overflows`] has it say which size of
+//!   stack it was.
+//! - A fork gets no stacks from its parent's pool, but an error that says so.
+//! - 64-bit Linux is what it is measured on. Huge pages do not form where
+//!   guard regions lie.
+//!
+//! ```
+//! use corolab_green::stack::{Config, Release, StackPool};
+//! use corosensei::Coroutine;
+//!
+//! let pool = StackPool::with(
+//!     Config::default().release(Release::DontNeed { kept: 4_096 }),
+//! )?;
+//! let stack = pool.stack(16 * 1024)?;
+//! let mut coroutine = Coroutine::with_stack(stack, |yielder, first: u32| {
+//!     let second = yielder.suspend(first + 1);
+//!     second * 2
+//! });
+//! assert_eq!(coroutine.resume(1).as_yield(), Some(2));
+//! assert_eq!(coroutine.resume(21).as_return(), Some(42));
+//! drop(coroutine); // the stack is idle again
+//! assert_eq!(pool.stats().out, 0);
+//! # Ok::<(), corolab_green::stack::StackError>(())
+//! ```
+
+mod cache;
+mod class;
+mod colour;
+mod error;
+mod guard;
+mod overflow;
+mod pool;
+
+pub use colour::Colours;
+pub use error::StackError;
+pub use guard::Guard;
+pub use overflow::name_overflows;
+pub(crate) use pool::Kin;
+pub use pool::{Config, PooledStack, Release, StackPool, Stats};
