@@ -56,7 +56,7 @@ pub fn targets(criterion: &mut Criterion, name: &str) {
             continue;
         }
         let mut group = criterion.benchmark_group(format!("{name}/{block}"));
-        for way in workload.ways {
+        for way in (workload.ways)(&block) {
             for contender in contenders() {
                 measure(&mut group, contender, name, workload.complete(&block, way));
             }

@@ -18,7 +18,7 @@ use corolab_green::workload;
 use corolab_lab::condition::{Condition, Settings};
 use corolab_lab::contender::{Contender, Family, Offer};
 use corolab_lab::sample::Refusal;
-use corolab_lab::workload::yield_now;
+use corolab_lab::workload::{footprint, yield_now};
 use corolab_lab::{child, versions};
 
 /// Your scheduler; here the kernel's.
@@ -76,6 +76,7 @@ impl Stackful for Mine {
 }
 
 fn admits(condition: &Condition) -> Result<(), Refusal> {
+    footprint::only(footprint::TASK, &condition.params, "nothing here is bare")?;
     yield_now::one_way_to_yield(&condition.params)
 }
 
@@ -89,9 +90,11 @@ const MINE: Contender = Contender {
     maps_per_task: 2,
     offers: &[
         Offer::not_offered("switch", "nothing here is resumed by hand"),
+        Offer::not_offered("create", "nothing here is resumed by hand"),
         Offer::measured("yield", workload::yield_now::measure::<Mine>),
         Offer::not_offered("ping_pong", "the example brings no channel"),
         Offer::measured("spawn", workload::spawn::measure::<Mine>),
+        Offer::measured("footprint", workload::footprint::measure::<Mine>),
     ],
     admits,
 };

@@ -16,7 +16,7 @@ use corolab_lab::thread_bound::ThreadBound;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use crate::stackful::Stackful;
+use crate::stackful::{Stackful, stack_bytes};
 
 /// Why a task suspends.
 enum Pause {
@@ -159,7 +159,7 @@ impl Stackful for LabScheduler {
     type Unparker = Unparker;
 
     fn start(settings: &Settings) -> Result<Self, Refusal> {
-        let stack = usize::try_from(settings.stack).unwrap_or(usize::MAX);
+        let stack = stack_bytes(settings);
         Ok(LabScheduler {
             queue: Rc::new(RunQueue {
                 ready: RefCell::default(),

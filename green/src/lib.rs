@@ -6,9 +6,12 @@
 
 pub mod ceiling;
 pub mod contender;
+pub mod fiber;
 pub mod gate;
 pub mod lab_scheduler;
 pub mod one_slot;
+mod seat;
+pub mod stack;
 pub mod stackful;
 pub mod workload;
 

@@ -3,18 +3,30 @@
 use std::io;
 
 use corolab_lab::condition::Settings;
+use corolab_lab::contender::Assignment;
 use corolab_lab::sample::Refusal;
 
 /// The switch layer: one coroutine that is resumed by hand.
 pub trait Coroutine: Sized + 'static {
     /// What the body suspends through; it lives on the coroutine's stack.
     type Yielder<'y>;
+    /// Where stacks come from, for all threads.
+    type Stacks: Clone + Send + 'static;
+    /// What a thread keeps of a coroutine that has ended, for its next one;
+    /// nothing where [`Coroutine::Stacks`] does that.
+    type Kept: Default;
 
-    /// A coroutine that has not started, with `stack` usable bytes.
+    /// Stacks of the settings' size, in the form that the condition asks for.
+    ///
+    /// # Errors
+    /// What the crate or the machine does not have.
+    fn stacks(assignment: &Assignment) -> Result<Self::Stacks, Refusal>;
+
+    /// A coroutine that has not started.
     ///
     /// # Errors
     /// The kernel gave no stack.
-    fn new<F>(stack: usize, body: F) -> io::Result<Self>
+    fn new<F>(stacks: &Self::Stacks, kept: &mut Self::Kept, body: F) -> io::Result<Self>
     where
         F: for<'y> FnOnce(&mut Self::Yielder<'y>) + 'static;
 
@@ -23,6 +35,15 @@ pub trait Coroutine: Sized + 'static {
 
     /// Runs the coroutine until it suspends or ends.
     fn resume(&mut self);
+
+    /// Drops a coroutine that has ended; its stack is there for the next one
+    /// if the condition asks for reuse.
+    fn end(self, stacks: &Self::Stacks, kept: &mut Self::Kept);
+}
+
+/// Usable bytes of each stack, as the settings have them.
+pub fn stack_bytes(settings: &Settings) -> usize {
+    usize::try_from(settings.stack).unwrap_or(usize::MAX)
 }
 
 /// The scheduled layer: tasks with a stack each, on a scheduler.
@@ -64,8 +85,14 @@ pub trait Stackful: Sized + 'static {
     /// When the task panicked.
     fn join<T: Send + 'static>(cx: &Self::Cx, task: Self::Task<T>) -> T;
 
-    /// Goes to the end of the run queue.
+    /// Goes to the end of the run queue by the runtime's own call.
     fn yield_now(cx: &Self::Cx);
+
+    /// Goes to the end of the run queue by waking itself; whoever has no such
+    /// way of its own refuses to be measured by it.
+    fn self_wake(cx: &Self::Cx) {
+        Self::yield_now(cx);
+    }
 
     /// Waits until unparked; returns at once if that has already happened.
     fn park(cx: &Self::Cx);

@@ -7,13 +7,17 @@ use corolab_lab::workload::{self, Layer};
 use crate::record::manifest::{Block, Plan};
 
 /// Starting a child, and its end.
-const START_NS: u64 = 10_000_000;
-/// Making and dropping a task that has a stack or a thread of its own.
+const START_NS: u64 = 5_000_000;
+/// Making and dropping a task that has a mapped stack or a thread of its own.
 const STACK_NS: u64 = 15_000;
+/// The same for a stack that is cut from a larger mapping, when new.
+const CUT_NS: u64 = 2_500;
+/// The same when it is used again.
+const AGAIN_NS: u64 = 400;
 /// Making and dropping any other task.
 const STATE_NS: u64 = 400;
 /// Passing the baton, beside the prefix and the sample.
-const BATON_NS: u64 = 150_000;
+const BATON_NS: u64 = 50_000;
 
 /// What estimates are made from, beside the plan.
 #[derive(Clone, Copy, Debug)]
@@ -68,13 +72,30 @@ impl Estimate<'_> {
             .map_or(0, |profile| profile.maps_per_task)
     }
 
+    /// Nanoseconds that making a condition's tasks for the first time takes.
+    pub fn making_ns(&self, condition: &Condition) -> u64 {
+        self.many(condition) * self.task_ns(condition).0
+    }
+
+    /// Tasks that a condition makes before it meets a limit.
+    fn many(&self, condition: &Condition) -> u64 {
+        tasks(condition).min(self.room(condition))
+    }
+
+    /// Nanoseconds of making a task for the first time, and again.
+    fn task_ns(&self, condition: &Condition) -> (u64, u64) {
+        let mapped = self.maps_per_task(condition) > 0;
+        match self.profile(condition).map(|profile| profile.family) {
+            Some(Family::Stackful) if !mapped => (CUT_NS, AGAIN_NS),
+            Some(Family::Stackful | Family::Kernel) => (STACK_NS, STACK_NS),
+            Some(Family::Stackless) => (STATE_NS, STATE_NS),
+            Some(Family::Control) | None => (0, 0),
+        }
+    }
+
     fn child_ns(&self, condition: &Condition, plan: &Plan, turns: u32) -> u64 {
-        let task = match self.profile(condition).map(|profile| profile.family) {
-            Some(Family::Stackful | Family::Kernel) => STACK_NS,
-            Some(Family::Stackless) => STATE_NS,
-            Some(Family::Control) | None => 0,
-        };
-        let made = tasks(condition).min(self.room(condition)) * task;
+        let made = self.making_ns(condition);
+        let remade = self.many(condition) * self.task_ns(condition).1;
         if self.is_beyond(condition) {
             return START_NS + made;
         }
@@ -82,10 +103,11 @@ impl Estimate<'_> {
         // the sample's length, and a turn has a prefix and a sample.
         let anew = match workload::find(&condition.workload).map(|workload| workload.layer) {
             Some(Layer::Switch) => 0,
-            _ => made,
+            Some(Layer::Footprint) => return START_NS + made,
+            _ => remade,
         };
-        let warm = plan.sample_ns * 3 + 3 * anew;
-        let turn = plan.sample_ns * 5 / 4 + BATON_NS + 2 * anew;
+        let warm = plan.sample_ns * 2 + 3 * anew;
+        let turn = plan.sample_ns * 9 / 8 + BATON_NS + 2 * anew;
         START_NS + made + warm + turn * u64::from(turns)
     }
 

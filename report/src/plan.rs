@@ -20,6 +20,9 @@ pub const SAMPLE_NS: u64 = 3_000_000;
 /// Turns that a launch keeps when the budget is short.
 pub const FEWEST_TURNS: u32 = 5;
 
+/// Time that the quick plan has for making one condition's tasks, ns.
+const LONGEST_MAKING_NS: u64 = 1_000_000_000;
+
 /// What a plan is made from.
 pub struct Wish<'a> {
     /// How much of the grid.
@@ -64,7 +67,7 @@ pub struct Planned {
 pub fn plan(wish: &Wish<'_>) -> Planned {
     let (launches, turns, sample_ns, budget_ns) = match wish.scale {
         Scale::Smoke => (1, 2, 500_000, None),
-        Scale::Quick => (FEWEST_LAUNCHES, 12, SAMPLE_NS, Some(85_000_000_000)),
+        Scale::Quick => (FEWEST_LAUNCHES, 10, SAMPLE_NS, Some(85_000_000_000)),
         Scale::Full => (12, 20, SAMPLE_NS, None),
     };
     let mut plan = Plan {
@@ -150,7 +153,11 @@ fn id_of(workload: &Workload, params: &Params) -> String {
 
 fn settings(workload: &Workload, params: &Params, wish: &Wish<'_>) -> Settings {
     let params = workload.complete(params, &[]);
-    let workers = params.number("workers").unwrap_or(1);
+    // Threads of a workload without a scheduler take CPUs as workers do.
+    let threads = params
+        .number("workers")
+        .or_else(|| params.number("threads"));
+    let workers = threads.unwrap_or(1);
     let cpus = match wish.cpus {
         [] => Vec::new(),
         // One worker gets the last CPU, since interrupts tend to the first.
@@ -180,7 +187,7 @@ fn fill(
     };
     let mut needs = Vec::new();
     for profile in wish.profiles {
-        for way in workload.ways {
+        for way in (workload.ways)(params) {
             let condition = Condition {
                 workload: workload.name.to_owned(),
                 contender: profile.name.clone(),
@@ -191,7 +198,9 @@ fn fill(
             }
             let room = estimate.room(&condition);
             let need = workload.memory(&condition.params, profile.family, room);
-            let admitted = (wish.admits)(&condition).and_then(|()| fits(need, wish.memory));
+            let admitted = (wish.admits)(&condition)
+                .and_then(|()| fits(need, wish.memory))
+                .and_then(|()| in_time(estimate.making_ns(&condition), wish.scale));
             match admitted {
                 Ok(()) => {
                     needs.push(need);
@@ -224,6 +233,19 @@ fn wanted(condition: &Condition, block: &str, profile: &Profile, wish: &Wish<'_>
         && wish.engine.as_ref().is_none_or(|engine| {
             profile.family == Family::Control || engine.is_match(&profile.name)
         })
+}
+
+/// Refuses, in the quick plan, what takes longer to make than all its turns.
+fn in_time(making_ns: u64, scale: Scale) -> Result<(), Refusal> {
+    if scale == Scale::Quick && making_ns > LONGEST_MAKING_NS {
+        return Err(Refusal::infeasible(format!(
+            "making its tasks takes about {:.1} s a launch, and the quick plan has {:.0} s for \
+             that: --full measures it",
+            making_ns as f64 / 1e9,
+            LONGEST_MAKING_NS as f64 / 1e9
+        )));
+    }
+    Ok(())
 }
 
 /// Refuses what needs more than 60% of the memory that can be had.

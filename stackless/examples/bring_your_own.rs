@@ -20,7 +20,7 @@ use std::thread::{self, Thread};
 use corolab_lab::condition::{Condition, Settings};
 use corolab_lab::contender::{Contender, Family, Offer};
 use corolab_lab::sample::Refusal;
-use corolab_lab::workload::yield_now;
+use corolab_lab::workload::{footprint, yield_now};
 use corolab_lab::{child, versions};
 use corolab_stackless::stackless::{Stackless, self_wake};
 use corolab_stackless::workload;
@@ -111,6 +111,7 @@ impl Stackless for Mine {
 }
 
 fn admits(condition: &Condition) -> Result<(), Refusal> {
+    footprint::only(footprint::TASK, &condition.params, "nothing here is bare")?;
     yield_now::one_way_to_yield(&condition.params)
 }
 
@@ -124,9 +125,11 @@ const MINE: Contender = Contender {
     maps_per_task: 0,
     offers: &[
         Offer::not_offered("switch", "nothing here is polled by hand"),
+        Offer::not_offered("create", "nothing here is polled by hand"),
         Offer::measured("yield", workload::yield_now::measure::<Mine>),
         Offer::not_offered("ping_pong", "the example brings no channel"),
         Offer::measured("spawn", workload::spawn::measure::<Mine>),
+        Offer::measured("footprint", workload::footprint::measure::<Mine>),
     ],
     admits,
 };

@@ -8,8 +8,9 @@ use std::time::Duration;
 use corolab_syscalls::{affinity, clock, usage};
 
 use crate::contender::{Assignment, Contender};
+use crate::notes;
 use crate::sample::{Batch, Refusal, Sample};
-use crate::stopwatch::{Calibration, nanos};
+use crate::stopwatch::{Calibration, Stopwatch, nanos};
 use crate::wire::{ChildEnd, FromChild, ToChild, VERSION};
 
 /// Who decides how often a workload's body runs: the parent over the wire, a
@@ -28,6 +29,26 @@ pub trait Turns {
         expected: &dyn Fn(u64) -> u64,
         body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
     ) -> Result<(), Refusal>;
+
+    /// For workloads that make their tasks once and then stand still: everything
+    /// but the tasks is there, and its memory can be read. Returns whether the
+    /// tasks are wanted.
+    ///
+    /// # Errors
+    /// The parent is gone.
+    fn begin(&mut self) -> Result<bool, Refusal> {
+        Ok(true)
+    }
+
+    /// That many tasks were made within the watch's time and wait; returns when
+    /// they may end.
+    ///
+    /// # Errors
+    /// The parent is gone.
+    fn stand(&mut self, tasks: u64, watch: Stopwatch) -> Result<(), Refusal> {
+        let _ = (tasks, watch);
+        Ok(())
+    }
 }
 
 /// Runs one batch and holds its answer against the right one, off the clock.
@@ -141,14 +162,9 @@ impl Turns for OverWire<'_> {
         expected: &dyn Fn(u64) -> u64,
         body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
     ) -> Result<(), Refusal> {
-        let gone = |why: std::io::Error| Refusal::failed(format!("the wire broke: {why}"));
-        let ready = FromChild::Ready {
-            calibration: Calibration::measure(),
-            cpus: affinity::allowed().unwrap_or_default(),
-        };
-        self.wire.say(&ready).map_err(gone)?;
+        self.say(&ready())?;
         let mut rounds = 1;
-        while let Some(message) = self.wire.hear().map_err(gone)? {
+        while let Some(message) = self.hear()? {
             let answer = match message {
                 ToChild::Warm { sample_ns } => {
                     rounds = settle(sample_ns, expected, body)?;
@@ -164,10 +180,58 @@ impl Turns for OverWire<'_> {
                 ToChild::End => break,
                 ToChild::Begin(_) => return Err(Refusal::failed("a second begin on one wire")),
             };
-            self.wire.say(&answer).map_err(gone)?;
+            self.say(&answer)?;
         }
         Ok(())
     }
+
+    fn begin(&mut self) -> Result<bool, Refusal> {
+        self.say(&ready())?;
+        match self.hear()? {
+            Some(ToChild::Turn { .. }) => Ok(true),
+            None | Some(ToChild::End) => Ok(false),
+            Some(other) => Err(Refusal::failed(format!(
+                "the parent said {other:?} to a workload that stands still"
+            ))),
+        }
+    }
+
+    fn stand(&mut self, tasks: u64, watch: Stopwatch) -> Result<(), Refusal> {
+        let (cpu, switches) = (clock::own_cpu_time(), usage::switches());
+        let switches = switches.unwrap_or_default();
+        self.say(&FromChild::Sample(Sample {
+            turn: 0,
+            ops: tasks,
+            wall_ns: nanos(watch.elapsed()),
+            cpu_ns: nanos(cpu.unwrap_or(Duration::ZERO)),
+            voluntary: switches.voluntary,
+            involuntary: switches.involuntary,
+        }))?;
+        self.hear().map(drop)
+    }
+}
+
+/// What a child says once its tasks can be given turns.
+fn ready() -> FromChild {
+    FromChild::Ready {
+        calibration: Calibration::measure(),
+        cpus: affinity::allowed().unwrap_or_default(),
+        notes: notes::said(),
+    }
+}
+
+impl OverWire<'_> {
+    fn say(&mut self, message: &FromChild) -> Result<(), Refusal> {
+        self.wire.say(message).map_err(broken)
+    }
+
+    fn hear(&mut self) -> Result<Option<ToChild>, Refusal> {
+        self.wire.hear().map_err(broken)
+    }
+}
+
+fn broken(why: std::io::Error) -> Refusal {
+    Refusal::failed(format!("the wire broke: {why}"))
 }
 
 /// The untimed prefix of a turn, which brings the child's own cache back.
@@ -247,7 +311,6 @@ impl Turns for Alone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stopwatch::Stopwatch;
 
     fn lasting(round: Duration) -> impl FnMut(u64) -> Result<Batch, Refusal> {
         move |rounds| {

@@ -8,11 +8,13 @@ use std::hint::black_box;
 use crate::child::Turns;
 use crate::condition::Condition;
 use crate::contender::{Assignment, Contender, Family, Offer};
+use crate::crew::Crew;
 use crate::sample::{Batch, Refusal};
 use crate::stopwatch::Stopwatch;
+use crate::workload::create::Written;
 use crate::workload::switch::{self, Own, Robin, Roll, Touched};
-use crate::workload::{ping_pong, spawn, yield_now};
-use crate::{versions, with_touched_words};
+use crate::workload::{create, ping_pong, spawn, yield_now};
+use crate::{versions, with_touched_words, with_written_bytes};
 
 fn switch(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
     let case = switch::Case::of(assignment)?;
@@ -27,7 +29,7 @@ fn switch_with<T: Touched>(case: switch::Case, turns: &mut dyn Turns) -> Result<
         let roll = &roll;
         tasks.push(Box::new(move || {
             if roll.is_calling() {
-                roll.tell(&mut own);
+                let _ = roll.tell(&mut own);
             } else {
                 own.turn();
             }
@@ -44,6 +46,34 @@ fn switch_with<T: Touched>(case: switch::Case, turns: &mut dyn Turns) -> Result<
         let answer = roll.call(|| robin.visited(resumes).for_each(|at| tasks[at]()));
         Ok(Batch { watch, answer })
     })
+}
+
+fn create(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    let case = create::Case::of(assignment)?;
+    with_written_bytes!(case.touch, create_with(case, turns))
+}
+
+fn create_with<B: Written>(case: create::Case, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    let mut crew = Crew::new(case.threads, || |rounds| Ok(lives::<B>(rounds)));
+    turns.serve(case.threads, &|rounds| case.answer(rounds), &mut |rounds| {
+        let mut watch = Stopwatch::new();
+        watch.start();
+        let answer = crew.work(rounds)?;
+        watch.stop();
+        Ok(Batch { watch, answer })
+    })
+}
+
+fn lives<B: Written>(rounds: u64) -> u64 {
+    let life = black_box(life::<B> as fn(u64) -> u64);
+    (1..=rounds).map(life).sum()
+}
+
+#[inline(never)]
+fn life<B: Written>(number: u64) -> u64 {
+    let mut own = B::new();
+    own.write(number);
+    own.read(number)
 }
 
 #[inline(never)]
@@ -110,6 +140,8 @@ fn spawn(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> 
 }
 
 fn admits(condition: &Condition) -> Result<(), Refusal> {
+    switch::one_layout(&condition.params)?;
+    create::no_memory_of_its_own(&condition.params)?;
     yield_now::one_way_to_yield(&condition.params)?;
     ping_pong::one_kind_of_channel(&condition.params)
 }
@@ -125,9 +157,11 @@ pub const CALL: Contender = Contender {
     maps_per_task: 0,
     offers: &[
         Offer::measured("switch", switch),
+        Offer::measured("create", create),
         Offer::measured("yield", yield_now),
         Offer::measured("ping_pong", ping_pong),
         Offer::measured("spawn", spawn),
+        Offer::not_applicable("footprint", "a call does not wait"),
     ],
     admits,
 };

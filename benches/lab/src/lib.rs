@@ -14,6 +14,8 @@ pub mod child;
 pub mod condition;
 pub mod contender;
 pub mod control;
+pub mod crew;
+pub mod notes;
 pub mod sample;
 pub mod stopwatch;
 pub mod thread_bound;

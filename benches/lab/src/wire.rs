@@ -14,6 +14,9 @@
 //! done, then exit            ->
 //! ```
 //!
+//! A workload that makes its tasks once and then stands still is asked for one
+//! turn without `warm`: `ready` comes before the tasks, `sample` when they wait.
+//!
 //! The baton is `warm` or `turn`: between its answer and the next message a
 //! child blocks on its pipe and uses no CPU. Standard output and error stay
 //! free: crates print there. A pipe that closes ends the child.
@@ -72,6 +75,9 @@ pub enum FromChild {
         calibration: Calibration,
         /// CPUs that the child read back as its own.
         cpus: Vec<u32>,
+        /// What the contender wants its rows to say.
+        #[serde(default)]
+        notes: Vec<String>,
     },
     /// The sample's length is settled.
     Warmed {

@@ -3,17 +3,18 @@
 
 use std::io;
 
+use corolab_lab::child::Turns;
 use corolab_lab::condition::Condition;
-use corolab_lab::contender::{Contender, Family, Offer, admits_one_worker};
+use corolab_lab::contender::{Assignment, Contender, Family, Offer, admits_one_worker};
 use corolab_lab::sample::Refusal;
 use corolab_lab::versions;
-use corolab_lab::workload::{ping_pong, yield_now};
+use corolab_lab::workload::{create, footprint, ping_pong, switch, yield_now};
 use corosensei::Yielder;
 use corosensei::stack::DefaultStack;
 
 use crate::lab_scheduler::LabScheduler;
 use crate::one_slot::OneSlot;
-use crate::stackful::Coroutine;
+use crate::stackful::{Coroutine, stack_bytes};
 use crate::workload;
 
 /// A coroutine on a stack that was mapped for it alone.
@@ -21,12 +22,24 @@ pub struct Corosensei(corosensei::Coroutine<(), (), ()>);
 
 impl Coroutine for Corosensei {
     type Yielder<'y> = &'y Yielder<(), ()>;
+    type Stacks = Stacks;
+    type Kept = Option<DefaultStack>;
 
-    fn new<F>(stack: usize, body: F) -> io::Result<Self>
+    fn stacks(assignment: &Assignment) -> Result<Stacks, Refusal> {
+        Ok(Stacks {
+            bytes: stack_bytes(&assignment.settings),
+            reused: create::is_reused(&assignment.condition.params),
+        })
+    }
+
+    fn new<F>(stacks: &Stacks, kept: &mut Option<DefaultStack>, body: F) -> io::Result<Self>
     where
         F: for<'y> FnOnce(&mut Self::Yielder<'y>) + 'static,
     {
-        let stack = DefaultStack::new(stack)?;
+        let stack = match kept.take() {
+            Some(stack) => stack,
+            None => DefaultStack::new(stacks.bytes)?,
+        };
         Ok(Corosensei(corosensei::Coroutine::with_stack(
             stack,
             |mut yielder: &Yielder<(), ()>, ()| body(&mut yielder),
@@ -42,10 +55,34 @@ impl Coroutine for Corosensei {
     fn resume(&mut self) {
         self.0.resume(());
     }
+
+    #[inline]
+    fn end(self, stacks: &Stacks, kept: &mut Option<DefaultStack>) {
+        if stacks.reused {
+            *kept = Some(self.0.into_stack());
+        }
+    }
+}
+
+/// The crate has no pool; a stack can be taken out of a coroutine that has
+/// ended, and used again.
+#[derive(Clone, Copy)]
+pub struct Stacks {
+    bytes: usize,
+    reused: bool,
+}
+
+fn footprint(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    if footprint::Case::of(assignment)?.bare {
+        workload::footprint::measure_bare::<Corosensei>(assignment, turns)
+    } else {
+        workload::footprint::measure::<LabScheduler>(assignment, turns)
+    }
 }
 
 fn admits(condition: &Condition) -> Result<(), Refusal> {
     admits_one_worker(condition)?;
+    switch::one_layout(&condition.params)?;
     yield_now::one_way_to_yield(&condition.params)?;
     ping_pong::one_kind_of_channel(&condition.params)
 }
@@ -62,12 +99,14 @@ pub const CONTENDER: Contender = Contender {
     maps_per_task: 2,
     offers: &[
         Offer::measured("switch", workload::switch::measure::<Corosensei>),
+        Offer::measured("create", workload::create::measure::<Corosensei>),
         Offer::measured("yield", workload::yield_now::measure::<LabScheduler>),
         Offer::measured(
             "ping_pong",
             workload::ping_pong::measure::<LabScheduler, OneSlot<LabScheduler>>,
         ),
         Offer::measured("spawn", workload::spawn::measure::<LabScheduler>),
+        Offer::measured("footprint", footprint),
     ],
     admits,
 };

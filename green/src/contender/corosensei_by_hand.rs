@@ -4,34 +4,43 @@
 use std::rc::Rc;
 
 use corolab_lab::child::Turns;
-use corolab_lab::contender::{Assignment, Contender, Family, Offer, admits_all};
+use corolab_lab::condition::Condition;
+use corolab_lab::contender::{Assignment, Contender, Family, Offer};
 use corolab_lab::sample::{Batch, Refusal};
 use corolab_lab::stopwatch::Stopwatch;
-use corolab_lab::workload::switch::{Case, Own, Robin, Roll, Touched};
+use corolab_lab::workload::switch::{self, Case, Own, Robin, Roll, Touched};
 use corolab_lab::{versions, with_touched_words};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
 
 use crate::ceiling::ceiling;
+use crate::stackful::stack_bytes;
 
-fn switch(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+fn measure(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
     let case = Case::of(assignment)?;
-    with_touched_words!(case.touch, switch_touching(case, turns))
+    let stack = stack_bytes(&assignment.settings);
+    with_touched_words!(case.touch, measure_touching(case, stack, turns))
 }
 
-fn switch_touching<T: Touched>(case: Case, turns: &mut dyn Turns) -> Result<(), Refusal> {
+fn measure_touching<T: Touched>(
+    case: Case,
+    stack: usize,
+    turns: &mut dyn Turns,
+) -> Result<(), Refusal> {
     let roll = Rc::new(Roll::new());
     let mut tasks: Vec<Coroutine<(), (), ()>> = Vec::with_capacity(case.live);
     for made in 0..case.live {
-        let stack = DefaultStack::new(case.stack)
-            .map_err(|why| ceiling(&why, made as u64, case.live as u64))?;
+        let stack =
+            DefaultStack::new(stack).map_err(|why| ceiling(&why, made as u64, case.live as u64))?;
         let roll = roll.clone();
         let mut task = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
             let mut own = Own::<T>::new();
             loop {
                 yielder.suspend(());
                 if roll.is_calling() {
-                    roll.tell(&mut own);
+                    if roll.tell(&mut own) {
+                        return;
+                    }
                 } else {
                     own.turn();
                 }
@@ -54,7 +63,17 @@ fn switch_touching<T: Touched>(case: Case, turns: &mut dyn Turns) -> Result<(), 
             }
         });
         Ok(Batch { watch, answer })
-    })
+    })?;
+    roll.end(|| {
+        for task in &mut tasks {
+            task.resume(());
+        }
+    });
+    Ok(())
+}
+
+fn admits(condition: &Condition) -> Result<(), Refusal> {
+    switch::one_layout(&condition.params)
 }
 
 /// corosensei without our traits.
@@ -67,19 +86,12 @@ pub const CONTENDER: Contender = Contender {
     prices: Some("corosensei"),
     maps_per_task: 2,
     offers: &[
-        Offer::measured("switch", switch),
-        Offer::not_applicable(
-            "yield",
-            "only the switch layer of corosensei is priced by hand",
-        ),
-        Offer::not_applicable(
-            "ping_pong",
-            "only the switch layer of corosensei is priced by hand",
-        ),
-        Offer::not_applicable(
-            "spawn",
-            "only the switch layer of corosensei is priced by hand",
-        ),
+        Offer::measured("switch", measure),
+        Offer::not_applicable("create", "only the switch workload is priced by hand"),
+        Offer::not_applicable("yield", "only the switch workload is priced by hand"),
+        Offer::not_applicable("ping_pong", "only the switch workload is priced by hand"),
+        Offer::not_applicable("spawn", "only the switch workload is priced by hand"),
+        Offer::not_applicable("footprint", "only the switch workload is priced by hand"),
     ],
-    admits: admits_all,
+    admits,
 };

@@ -8,10 +8,10 @@ use corolab_lab::condition::{Condition, Settings};
 use corolab_lab::contender::{Assignment, Contender, Family, Offer};
 use corolab_lab::sample::{Refusal, Status};
 use corolab_lab::versions;
-use corolab_lab::workload::{ping_pong, yield_now};
+use corolab_lab::workload::{footprint, ping_pong, yield_now};
 use may::coroutine;
 
-use crate::stackful::{Channel, Stackful};
+use crate::stackful::{Channel, Stackful, stack_bytes};
 use crate::workload;
 
 /// The process's one may scheduler.
@@ -33,7 +33,7 @@ impl Stackful for May {
             let workers = usize::try_from(settings.workers).unwrap_or(usize::MAX);
             // Words, not bytes; whole pages keep the count even (an odd one
             // makes the crate fill every stack and print).
-            let stack = usize::try_from(settings.stack).unwrap_or(usize::MAX / 2);
+            let stack = stack_bytes(settings).min(usize::MAX / 2);
             let in_words = stack.next_multiple_of(4_096) / size_of::<usize>();
             let config = may::config();
             config.set_workers(workers).set_stack_size(in_words);
@@ -163,7 +163,10 @@ fn ping_pong(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
     }
 }
 
+const ON_A_SCHEDULER: &str = "coroutines of may are on its scheduler; form=task is measured";
+
 fn admits(condition: &Condition) -> Result<(), Refusal> {
+    footprint::only(footprint::TASK, &condition.params, ON_A_SCHEDULER)?;
     yield_now::one_way_to_yield(&condition.params)
 }
 
@@ -183,9 +186,14 @@ pub const CONTENDER: Contender = Contender {
             "switch",
             "may resumes coroutines only through its scheduler; generator is its switch",
         ),
+        Offer::not_offered(
+            "create",
+            "may starts coroutines only through its scheduler; see spawn, and generator here",
+        ),
         Offer::measured("yield", workload::yield_now::measure::<May>),
         Offer::measured("ping_pong", ping_pong),
         Offer::measured("spawn", workload::spawn::measure::<May>),
+        Offer::measured("footprint", workload::footprint::measure::<May>),
     ],
     admits,
 };

@@ -4,6 +4,8 @@ use corolab_lab::contender::Contender;
 
 pub mod corosensei;
 pub mod corosensei_by_hand;
+pub mod corosensei_on_tokio;
+pub mod corosensei_pooled;
 pub mod generator;
 pub mod may;
 pub mod os_thread;
@@ -11,6 +13,9 @@ pub mod os_thread;
 /// All contenders of this side, in the order in which reports have them.
 pub const CONTENDERS: &[&Contender] = &[
     &corosensei::CONTENDER,
+    &corosensei_pooled::CONTENDER,
+    &corosensei_on_tokio::CURRENT,
+    &corosensei_on_tokio::MULTI,
     &corosensei_by_hand::CONTENDER,
     &generator::CONTENDER,
     &may::CONTENDER,

@@ -8,9 +8,9 @@ use corolab_lab::condition::{Condition, Settings};
 use corolab_lab::contender::{Contender, Family, Offer};
 use corolab_lab::sample::Refusal;
 use corolab_lab::versions;
-use corolab_lab::workload::{ping_pong, yield_now};
+use corolab_lab::workload::{footprint, ping_pong, yield_now};
 
-use crate::stackful::{Channel, Stackful};
+use crate::stackful::{Channel, Stackful, stack_bytes};
 use crate::workload;
 
 /// The kernel's scheduler; the child's CPU set bounds its workers.
@@ -40,7 +40,7 @@ impl Stackful for OsThread {
     type Unparker = thread::Thread;
 
     fn start(settings: &Settings) -> Result<Self, Refusal> {
-        let stack = usize::try_from(settings.stack).unwrap_or(usize::MAX);
+        let stack = stack_bytes(settings);
         Ok(OsThread(Cx { stack }))
     }
 
@@ -110,7 +110,10 @@ impl Channel<OsThread> for Sync {
     }
 }
 
+const ON_A_SCHEDULER: &str = "threads are on the kernel's scheduler; form=task is measured";
+
 fn admits(condition: &Condition) -> Result<(), Refusal> {
+    footprint::only(footprint::TASK, &condition.params, ON_A_SCHEDULER)?;
     yield_now::one_way_to_yield(&condition.params)?;
     ping_pong::one_kind_of_channel(&condition.params)
 }
@@ -130,9 +133,14 @@ pub const CONTENDER: Contender = Contender {
             "switch",
             "the kernel switches threads by its own scheduler; see yield and ping_pong",
         ),
+        Offer::not_applicable(
+            "create",
+            "the kernel starts threads on its own scheduler; see spawn",
+        ),
         Offer::measured("yield", workload::yield_now::measure::<OsThread>),
         Offer::measured("ping_pong", workload::ping_pong::measure::<OsThread, Sync>),
         Offer::measured("spawn", workload::spawn::measure::<OsThread>),
+        Offer::measured("footprint", workload::footprint::measure::<OsThread>),
     ],
     admits,
 };

@@ -21,18 +21,23 @@ pub fn measure<C: Coroutine>(
     turns: &mut dyn Turns,
 ) -> Result<(), Refusal> {
     let case = Case::of(assignment)?;
-    with_touched_words!(case.touch, measure_touching::<C>(case, turns))
+    let stacks = C::stacks(assignment)?;
+    with_touched_words!(case.touch, measure_touching::<C>(case, stacks, turns))
 }
 
 fn measure_touching<C: Coroutine, T: Touched>(
     case: Case,
+    stacks: C::Stacks,
     turns: &mut dyn Turns,
 ) -> Result<(), Refusal> {
     let roll = Rc::new(Roll::new());
+    let mut kept = C::Kept::default();
     let mut tasks = Vec::with_capacity(case.live);
     for made in 0..case.live {
         let roll = roll.clone();
-        let task = C::new(case.stack, move |yielder| task::<C, T>(yielder, &roll));
+        let task = C::new(&stacks, &mut kept, move |yielder| {
+            task::<C, T>(yielder, &roll);
+        });
         let mut task = task.map_err(|why| ceiling(&why, made as u64, case.live as u64))?;
         task.resume();
         tasks.push(task);
@@ -47,7 +52,9 @@ fn measure_touching<C: Coroutine, T: Touched>(
         watch.stop();
         let answer = roll.call(|| robin.visited(resumes).for_each(|at| tasks[at].resume()));
         Ok(Batch { watch, answer })
-    })
+    })?;
+    roll.end(|| tasks.iter_mut().for_each(C::resume));
+    Ok(())
 }
 
 fn task<C: Coroutine, T: Touched>(yielder: &mut C::Yielder<'_>, roll: &Roll) {
@@ -55,7 +62,9 @@ fn task<C: Coroutine, T: Touched>(yielder: &mut C::Yielder<'_>, roll: &Roll) {
     loop {
         C::suspend(yielder);
         if roll.is_calling() {
-            roll.tell(&mut own);
+            if roll.tell(&mut own) {
+                return;
+            }
         } else {
             own.turn();
         }

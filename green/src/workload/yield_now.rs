@@ -30,7 +30,10 @@ fn batch<S: Stackful>(cx: &S::Cx, case: Case, rounds: u64) -> Result<Batch, Refu
     let mut tasks = Vec::new();
     for number in 1..=case.tasks {
         let gates = gates.clone();
-        let task = S::spawn(cx, move |cx| task::<S>(cx, number, rounds, &gates));
+        let self_wake = case.self_wake;
+        let task = S::spawn(cx, move |cx| {
+            task::<S>(cx, number, rounds, &gates, self_wake)
+        });
         tasks.push(task.map_err(|why| ceiling(&why, number - 1, case.tasks))?);
     }
     gate::gather::<S>(cx, &gates.start);
@@ -47,12 +50,25 @@ fn batch<S: Stackful>(cx: &S::Cx, case: Case, rounds: u64) -> Result<Batch, Refu
     Ok(Batch { watch, answer })
 }
 
-fn task<S: Stackful>(cx: &S::Cx, number: u64, rounds: u64, gates: &Gates<S::Unparker>) -> u64 {
+fn task<S: Stackful>(
+    cx: &S::Cx,
+    number: u64,
+    rounds: u64,
+    gates: &Gates<S::Unparker>,
+    waking_itself: bool,
+) -> u64 {
     gate::enter::<S>(cx, &gates.start);
     let mut yields = 0;
-    for _ in 0..rounds {
-        S::yield_now(cx);
-        yields += 1;
+    if waking_itself {
+        for _ in 0..rounds {
+            S::self_wake(cx);
+            yields += 1;
+        }
+    } else {
+        for _ in 0..rounds {
+            S::yield_now(cx);
+            yields += 1;
+        }
     }
     gate::enter::<S>(cx, &gates.finish);
     number * yields

@@ -17,7 +17,7 @@ pub enum Line {
     /// One sample of one child.
     Sample(Taken),
     /// A child has ended, well or not.
-    Trial(Trial),
+    Trial(Box<Trial>),
     /// A launch of a block has ended.
     Launch(Launch),
     /// A run ended, or was interrupted.
@@ -82,8 +82,15 @@ pub struct Trial {
     pub calibration: Option<Calibration>,
     /// CPUs that the child read back as its own.
     pub cpus: Vec<u32>,
+    /// What the contender wants its rows to say.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Threads of the child once its tasks stood; `None` where unreadable.
     pub threads: Option<u64>,
+    /// Its memory before and while its tasks stood still, where the workload
+    /// is about that.
+    #[serde(default)]
+    pub memory: Option<Memory>,
     /// Time from its start until its tasks stood, ns.
     pub made_ns: Option<u64>,
     /// CPU time that it used while another child held the baton, ns.
@@ -93,6 +100,32 @@ pub struct Trial {
     /// Whether its group was stopped outside its turns, because it would not
     /// rest by itself.
     pub stilled: bool,
+}
+
+/// What a child occupied, in bytes and mappings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Resident memory.
+    pub rss: u64,
+    /// The child's share of it.
+    pub pss: u64,
+    /// Page tables.
+    pub page_tables: u64,
+    /// Mappings.
+    pub maps: u64,
+}
+
+/// A child's memory, read from outside while it stood still.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Before its tasks were made.
+    pub before: Option<Reading>,
+    /// While they waited.
+    pub standing: Option<Reading>,
+    /// Why a reading is missing.
+    pub reason: Option<String>,
+    /// How long the second reading took, ns.
+    pub took_ns: u64,
 }
 
 /// A launch of a block has ended.

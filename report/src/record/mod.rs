@@ -228,6 +228,8 @@ pub mod tests {
             reason: None,
             calibration: None,
             cpus: Vec::new(),
+            notes: Vec::new(),
+            memory: None,
             threads: None,
             made_ns: None,
             outside_cpu_ns: 0,

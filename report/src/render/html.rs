@@ -22,6 +22,7 @@ struct Page<'a> {
     curve: String,
     curve_figures: Grid,
     workloads: Vec<Section>,
+    memory: Grid,
     refused: Grid,
     own_cost: Grid,
     empty: String,
@@ -101,6 +102,7 @@ pub fn page(summary: &Summary) -> String {
             .iter()
             .filter_map(|it| section(summary, it))
             .collect(),
+        memory: grid(&table::MEMORY, table::memory(summary)),
         refused: grid(&table::REFUSED, table::refused(summary)),
         own_cost: grid(&table::OWN_COST, table::own_cost(summary)),
         empty: summary.instrument.map_or("unknown".to_owned(), |it| {

@@ -45,6 +45,10 @@ pub fn report(summary: &Summary) -> String {
     let by = format!("Measured by `{}`.\n", summary.command);
     for (title, table) in [
         (
+            "Memory of a waiting task",
+            grid(&table::MEMORY, &table::memory(summary)),
+        ),
+        (
             "Without a figure",
             grid(&table::REFUSED, &table::refused(summary)),
         ),

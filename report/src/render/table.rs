@@ -10,7 +10,9 @@ use crate::verdict::plain::{self, Duel};
 const HEADLINES: &[&str] = &[
     "switch/live=1",
     "switch/live=1000",
+    "switch/live=100000",
     "switch/live=1000000",
+    "create/touch=0",
     "yield/tasks=2",
     "yield/tasks=200",
     "ping_pong/pairs=1",
@@ -100,6 +102,52 @@ pub fn block(summary: &Summary, block: &BlockInfo) -> Vec<[String; 7]> {
             ]
         })
         .collect()
+}
+
+/// Heads of the table of memory.
+pub const MEMORY: [&str; 6] = [
+    "block",
+    "contender",
+    "memory a task",
+    "interval",
+    "mappings in all",
+    "making a task",
+];
+
+/// What a waiting task occupies, block by block, lowest first.
+pub fn memory(summary: &Summary) -> Vec<[String; 6]> {
+    let mut table = Vec::new();
+    for block in &summary.blocks {
+        let of = |metric: &str| {
+            let rows = summary.rows.iter();
+            rows.filter(move |row| row.block == block.id && row.figure.is_some())
+                .filter(|row| row.metric == metric)
+                .collect::<Vec<&Row>>()
+        };
+        let mut rows = of("resident_per_task");
+        let estimate = |row: &Row| row.figure.map_or(f64::INFINITY, |figure| figure.estimate);
+        rows.sort_by(|a, b| estimate(a).total_cmp(&estimate(b)));
+        for row in rows {
+            let beside = |metric: &str| {
+                let same =
+                    |other: &&Row| other.contender == row.contender && other.params == row.params;
+                of(metric)
+                    .into_iter()
+                    .find(same)
+                    .map_or_else(String::new, |row| told(row).0)
+            };
+            let (figure, interval) = told(row);
+            table.push([
+                block.id.clone(),
+                plain::name(row, block),
+                figure,
+                interval,
+                beside("maps"),
+                beside("time_per_op"),
+            ]);
+        }
+    }
+    table
 }
 
 /// Heads of the table of refusals.

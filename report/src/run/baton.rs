@@ -3,6 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use corolab_lab::workload::{self, Layer};
+
 use super::interrupt::interrupted;
 use super::player::Player;
 use super::program::Cast;
@@ -36,6 +38,14 @@ pub struct Launch<'a> {
     /// Names to write the block's conditions down under, instead of their ids:
     /// the instrument holds itself against itself by one condition twice.
     pub names: Option<&'a [String]>,
+}
+
+impl Launch<'_> {
+    /// Whether its children make their tasks once, and then stand still.
+    pub fn stands_still(&self) -> bool {
+        workload::find(&self.block.workload)
+            .is_some_and(|workload| workload.layer == Layer::Footprint)
+    }
 }
 
 /// What a launch gave besides its lines.
@@ -100,7 +110,12 @@ fn together(
     }
     rest(&mut players);
     let mut done = Done::default();
-    for turn in 0..launch.turns {
+    let turns = if launch.stands_still() {
+        1
+    } else {
+        launch.turns
+    };
+    for turn in 0..turns {
         let late = until.is_some_and(|until| Instant::now() > until);
         if interrupted() || (late && turn >= launch.fewest_turns) {
             break;

@@ -12,8 +12,9 @@ use corolab_syscalls::process::Signal;
 use super::baton::{Launch, Sink};
 use super::child::{Child, out_of_turn};
 use super::interrupt::interrupted;
+use super::memory;
 use crate::estimate::tasks;
-use crate::record::line::{Line, Taken, Trial};
+use crate::record::line::{Line, Memory, Taken, Trial};
 
 /// A child that uses more of a CPU than this while it should rest is stopped
 /// outside its turns.
@@ -57,6 +58,8 @@ impl Player {
                 reason: None,
                 calibration: None,
                 cpus: Vec::new(),
+                notes: Vec::new(),
+                memory: None,
                 threads: None,
                 made_ns: None,
                 outside_cpu_ns: 0,
@@ -113,9 +116,14 @@ impl Player {
             .hear(making)
             .map_err(|refusal| self.explained(launch, refusal))?
         {
-            FromChild::Ready { calibration, cpus } => {
+            FromChild::Ready {
+                calibration,
+                cpus,
+                notes,
+            } => {
                 self.trial.calibration = Some(calibration);
                 self.trial.cpus = cpus;
+                self.trial.notes = notes;
             }
             other => return Err(out_of_turn(&other)),
         }
@@ -128,6 +136,16 @@ impl Player {
             )));
         }
         let child = self.child()?;
+        if launch.stands_still() {
+            let (before, reason) = split(memory::read(child.id()));
+            self.trial.memory = Some(Memory {
+                before,
+                standing: None,
+                reason,
+                took_ns: 0,
+            });
+            return Ok(());
+        }
         child.say(&ToChild::Warm {
             sample_ns: launch.sample_ns,
         })?;
@@ -191,9 +209,17 @@ impl Player {
         if self.trial.stilled {
             self.signal(Signal::Continue);
         }
+        // Who stands still makes its tasks now.
+        let patience = if launch.stands_still() {
+            self.making(launch)
+        } else {
+            launch.patience
+        };
         let child = self.child()?;
         child.say(&ToChild::Turn { turn })?;
-        let answer = child.hear(launch.patience)?;
+        let heard = child.hear(patience);
+        let answer = heard.map_err(|refusal| self.explained(launch, refusal))?;
+        self.read_memory()?;
         if self.trial.stilled {
             self.signal(Signal::Stop);
         } else {
@@ -224,6 +250,19 @@ impl Player {
             place,
             sample,
         });
+        Ok(())
+    }
+
+    /// What the child occupies while its tasks wait.
+    fn read_memory(&mut self) -> Result<(), Refusal> {
+        let id = self.child()?.id();
+        if let Some(read) = &mut self.trial.memory {
+            let began = Instant::now();
+            let (standing, reason) = split(memory::read(id));
+            read.standing = standing;
+            read.reason = read.reason.take().or(reason);
+            read.took_ns = nanos(began.elapsed());
+        }
         Ok(())
     }
 
@@ -288,7 +327,7 @@ impl Player {
             sink.printed(&self.log_name(), &child.leave(patience));
         }
         self.write_down(sink);
-        sink.line(Line::Trial(self.trial));
+        sink.line(Line::Trial(Box::new(self.trial)));
     }
 
     fn child(&mut self) -> Result<&mut Child, Refusal> {
@@ -305,6 +344,13 @@ impl Player {
 
     fn log_name(&self) -> String {
         format!("{}-launch{}", self.name, self.trial.launch)
+    }
+}
+
+fn split<T>(result: Result<T, String>) -> (Option<T>, Option<String>) {
+    match result {
+        Ok(value) => (Some(value), None),
+        Err(why) => (None, Some(why)),
     }
 }
 

@@ -116,7 +116,7 @@ mod tests {
             launch(0, true),
             launch(1, false),
             began(2),
-            Line::Trial(failed),
+            Line::Trial(Box::new(failed)),
         ];
         let (session, standing) = standing(&lines);
         assert_eq!(session, 3);

@@ -254,10 +254,10 @@ mod tests {
     fn a_condition_that_failed_is_not_launched_again() {
         let mut standing = Standing::default();
         let mut trial = crate::record::tests::trial("switch/live=1", 0);
-        standing.see(&Line::Trial(trial.clone()));
+        standing.see(&Line::Trial(Box::new(trial.clone())));
         assert!(standing.lost.is_empty());
         trial.status = Status::TimedOut;
-        standing.see(&Line::Trial(trial.clone()));
+        standing.see(&Line::Trial(Box::new(trial.clone())));
         assert!(standing.lost.contains(&trial.condition.id()));
         assert_eq!(standing.next["switch/live=1"], 1);
     }

@@ -47,7 +47,7 @@ pub fn condition(workload: &str, contender: &str, way: &str) -> Condition {
         _ => Params::new().with("tasks", 2),
     };
     let way: &[(&str, &str)] = if way.is_empty() {
-        workload.ways[0]
+        (workload.ways)(&block)[0]
     } else {
         &[("wake", way)]
     };
@@ -194,7 +194,7 @@ fn of_trial(block: &Block, launch: u32, place: u32, condition: &Condition) -> Ve
             })
         })
         .collect();
-    lines.push(Line::Trial(Trial {
+    lines.push(Line::Trial(Box::new(Trial {
         block: block.id.clone(),
         launch,
         condition: condition.clone(),
@@ -210,8 +210,10 @@ fn of_trial(block: &Block, launch: u32, place: u32, condition: &Condition) -> Ve
         made_ns: Some(1_000),
         outside_cpu_ns: 0,
         outside_wall_ns: 1_000_000,
+        notes: Vec::new(),
+        memory: None,
         stilled: false,
-    }));
+    })));
     lines
 }
 

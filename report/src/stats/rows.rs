@@ -9,17 +9,39 @@ use super::order::{interval, median, quantile};
 use super::ratio::Turns;
 use super::seen::{self, Seen};
 use super::warnings::{self, Warning};
+use crate::estimate::tasks;
+use crate::record::line::{Reading, Trial};
 use crate::record::manifest::{Block, Manifest};
 use crate::summary::{Figure, Row};
 
-/// A figure of a sample.
+/// A figure of a condition.
 struct Metric {
     name: &'static str,
     unit: &'static str,
     better: &'static str,
-    of: fn(&Sample) -> f64,
+    of: Source,
     /// Whether it makes sense for a layer.
     layers: fn(Layer) -> bool,
+}
+
+/// Where a figure comes from.
+#[derive(Clone, Copy)]
+enum Source {
+    /// Every sample has one.
+    Sample(fn(&Sample) -> f64),
+    /// A child has one, of its memory and its tasks, where that could be read.
+    Trial(fn(&Standing) -> f64),
+}
+
+/// A child's memory before and while its tasks stood.
+struct Standing {
+    before: Reading,
+    standing: Reading,
+    tasks: f64,
+}
+
+fn time_per_op(sample: &Sample) -> f64 {
+    sample.wall_ns as f64 / sample.ops as f64
 }
 
 /// The metrics; the first is the one that ratios are taken of.
@@ -28,29 +50,66 @@ const METRICS: &[Metric] = &[
         name: "time_per_op",
         unit: "ns",
         better: "lower",
-        of: |sample| sample.wall_ns as f64 / sample.ops as f64,
+        of: Source::Sample(time_per_op),
         layers: |_| true,
     },
     Metric {
         name: "rate",
         unit: "ops/s",
         better: "higher",
-        of: |sample| sample.ops as f64 / (sample.wall_ns.max(1) as f64 / 1e9),
-        layers: |_| true,
+        of: Source::Sample(|sample| sample.ops as f64 / (sample.wall_ns.max(1) as f64 / 1e9)),
+        layers: |layer| layer != Layer::Footprint,
     },
     Metric {
         name: "cpu_per_op",
         unit: "ns",
         better: "lower",
-        of: |sample| sample.cpu_ns as f64 / sample.ops as f64,
+        of: Source::Sample(|sample| sample.cpu_ns as f64 / sample.ops as f64),
         layers: |layer| layer == Layer::Scheduled,
     },
     Metric {
         name: "ctx_switches_per_op",
         unit: "switches",
         better: "lower",
-        of: |sample| (sample.voluntary + sample.involuntary) as f64 / sample.ops as f64,
+        of: Source::Sample(|sample| {
+            (sample.voluntary + sample.involuntary) as f64 / sample.ops as f64
+        }),
         layers: |layer| layer == Layer::Scheduled,
+    },
+    Metric {
+        name: "resident_per_task",
+        unit: "B",
+        better: "lower",
+        of: Source::Trial(|child| {
+            let resident = |reading: Reading| (reading.rss + reading.page_tables) as f64;
+            (resident(child.standing) - resident(child.before)) / child.tasks
+        }),
+        layers: |layer| layer == Layer::Footprint,
+    },
+    Metric {
+        name: "rss_per_task",
+        unit: "B",
+        better: "lower",
+        of: Source::Trial(|child| {
+            (child.standing.rss as f64 - child.before.rss as f64) / child.tasks
+        }),
+        layers: |layer| layer == Layer::Footprint,
+    },
+    Metric {
+        name: "pss_per_task",
+        unit: "B",
+        better: "lower",
+        of: Source::Trial(|child| {
+            (child.standing.pss as f64 - child.before.pss as f64) / child.tasks
+        }),
+        layers: |layer| layer == Layer::Footprint,
+    },
+    Metric {
+        name: "maps",
+        unit: "mappings",
+        better: "lower",
+        of: Source::Trial(|child| child.standing.maps as f64),
+        layers: |layer| layer == Layer::Footprint,
     },
 ];
 
@@ -110,7 +169,7 @@ pub fn launches_of(row_id: &str, seen: &Seen<'_>, block: &Block) -> Vec<Turns> {
         .map(|number| {
             let samples = condition.launches.get(&number).into_iter().flatten();
             samples
-                .map(|sample| (sample.turn, (METRICS[0].of)(sample)))
+                .map(|sample| (sample.turn, time_per_op(sample)))
                 .collect()
         })
         .collect()
@@ -156,22 +215,40 @@ fn of_condition(
         return lone(Status::NotSupported, reason, vec![kept(samples)]);
     }
     let layer = layer_of(&condition.workload);
+    let said = said(found);
     let mut notes = Vec::new();
     METRICS
         .iter()
         .filter(|metric| (metric.layers)(layer))
         .map(|metric| {
-            let figure = figure(metric, found, steal, &mut notes);
+            let figure = figure(metric, condition, found, steal, &mut notes);
             let mut row = blank(manifest, &block.id, condition);
             row.id = condition.row_id(metric.name);
             row.metric = metric.name;
             row.unit = metric.unit;
             row.better = metric.better;
-            row.figure = Some(figure);
-            row.notes = notes.clone();
+            match figure {
+                Ok(figure) => row.figure = Some(figure),
+                Err(reason) => {
+                    row.status = Status::NotSupported;
+                    row.reason = Some(reason);
+                }
+            }
+            row.notes = said.iter().chain(&notes).cloned().collect();
             row
         })
         .collect()
+}
+
+/// What the contender said of its means, in any launch.
+fn said(found: &seen::Condition<'_>) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    for note in found.trials.iter().flat_map(|trial| &trial.notes) {
+        if !said.contains(note) {
+            said.push(note.clone());
+        }
+    }
+    said
 }
 
 /// No sample is dropped in silence.
@@ -180,17 +257,30 @@ fn kept(samples: usize) -> String {
 }
 
 /// A figure of a condition; the first metric also finds the row's warnings.
+///
+/// # Errors
+/// Why there is none: a reading that is missing is never taken for 0.
 fn figure(
     metric: &Metric,
+    condition: &Condition,
     found: &seen::Condition<'_>,
     steal: f64,
     notes: &mut Vec<String>,
-) -> Figure {
-    let by_launch: Vec<Vec<f64>> = found
-        .launches
-        .values()
-        .map(|samples| samples.iter().map(|sample| (metric.of)(sample)).collect())
-        .collect();
+) -> Result<Figure, String> {
+    let by_launch: Vec<Vec<f64>> = match metric.of {
+        Source::Sample(of) => {
+            let launches = found.launches.values();
+            launches
+                .map(|samples| samples.iter().map(|sample| of(sample)).collect())
+                .collect()
+        }
+        Source::Trial(of) => {
+            let trials = found.trials.iter();
+            trials
+                .map(|trial| Ok(vec![of(&standing(condition, trial)?)]))
+                .collect::<Result<_, String>>()?
+        }
+    };
     let medians: Vec<f64> = by_launch.iter().map(|launch| median(launch)).collect();
     let all: Vec<f64> = by_launch.concat();
     if metric.name == METRICS[0].name {
@@ -198,13 +288,27 @@ fn figure(
         *notes = warnings.iter().map(Warning::to_string).collect();
     }
     let launches = interval(&medians);
-    Figure {
+    Ok(Figure {
         estimate: launches.estimate,
         low: launches.low,
         high: launches.high,
         floor: quantile(&all, if metric.better == "lower" { 0.1 } else { 0.9 }),
         launches: medians.len() as u32,
         samples: all.len() as u32,
+    })
+}
+
+/// A child's two readings, or why one is missing.
+fn standing(condition: &Condition, trial: &Trial) -> Result<Standing, String> {
+    let unread = || "the child's memory was not read".to_owned();
+    let memory = trial.memory.as_ref().ok_or_else(unread)?;
+    match (memory.before, memory.standing) {
+        (Some(before), Some(standing)) => Ok(Standing {
+            before,
+            standing,
+            tasks: tasks(condition).max(1) as f64,
+        }),
+        _ => Err(memory.reason.clone().unwrap_or_else(unread)),
     }
 }
 
@@ -219,7 +323,7 @@ fn under_a_cycle(found: &seen::Condition<'_>) -> Option<String> {
         .launches
         .values()
         .flatten()
-        .map(|sample| (METRICS[0].of)(sample))
+        .map(|sample| time_per_op(sample))
         .collect();
     let figure = median(&figures);
     (cycle < f64::MAX && figure < cycle).then(|| {

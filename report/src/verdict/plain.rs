@@ -102,10 +102,11 @@ fn duel<'a>(summary: &'a Summary, block: &'a BlockInfo) -> Option<Duel<'a>> {
     })
 }
 
-/// A channel for one sender is another question than a channel for many: only
-/// may has one, and laying it against the others' would be no comparison.
+/// A channel for one sender is another question than a channel for many (only
+/// may has one), and so is fresh memory beside reused, a bare coroutine beside
+/// a task, or a stack without a guard.
 fn same_question(row: &Row) -> bool {
-    row.params.word("queue").is_none()
+    row.params.word("queue").is_none() && row.params.word("form").is_none()
 }
 
 fn time(row: &Row) -> f64 {

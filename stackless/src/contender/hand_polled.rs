@@ -1,18 +1,28 @@
 //! Futures without a runtime: bare in the switch layer, on the lab scheduler
 //! in the scheduled layer.
 
+use corolab_lab::child::Turns;
 use corolab_lab::condition::Condition;
-use corolab_lab::contender::{Contender, Family, Offer, admits_one_worker};
+use corolab_lab::contender::{Assignment, Contender, Family, Offer, admits_one_worker};
 use corolab_lab::sample::Refusal;
 use corolab_lab::versions;
-use corolab_lab::workload::{ping_pong, yield_now};
+use corolab_lab::workload::{footprint, ping_pong, switch, yield_now};
 
 use crate::lab_scheduler::LabScheduler;
 use crate::one_slot::OneSlot;
 use crate::workload;
 
+fn footprint(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    if footprint::Case::of(assignment)?.bare {
+        workload::footprint::measure_bare(assignment, turns)
+    } else {
+        workload::footprint::measure::<LabScheduler>(assignment, turns)
+    }
+}
+
 fn admits(condition: &Condition) -> Result<(), Refusal> {
     admits_one_worker(condition)?;
+    switch::one_layout(&condition.params)?;
     yield_now::one_way_to_yield(&condition.params)?;
     ping_pong::one_kind_of_channel(&condition.params)
 }
@@ -30,12 +40,14 @@ pub const CONTENDER: Contender = Contender {
     maps_per_task: 0,
     offers: &[
         Offer::measured("switch", workload::switch::measure),
+        Offer::measured("create", workload::create::measure),
         Offer::measured("yield", workload::yield_now::measure::<LabScheduler>),
         Offer::measured(
             "ping_pong",
             workload::ping_pong::measure::<LabScheduler, OneSlot>,
         ),
         Offer::measured("spawn", workload::spawn::measure::<LabScheduler>),
+        Offer::measured("footprint", footprint),
     ],
     admits,
 };

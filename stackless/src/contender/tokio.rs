@@ -6,7 +6,7 @@ use corolab_lab::condition::{Condition, Settings};
 use corolab_lab::contender::{Contender, Family, Offer, admits_one_worker};
 use corolab_lab::sample::{Refusal, Status};
 use corolab_lab::versions;
-use corolab_lab::workload::ping_pong;
+use corolab_lab::workload::{footprint, ping_pong};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task;
@@ -127,16 +127,25 @@ impl Channel for Mpsc {
 
 fn admits_current(condition: &Condition) -> Result<(), Refusal> {
     admits_one_worker(condition)?;
+    footprint::only(footprint::TASK, &condition.params, ON_A_SCHEDULER)?;
     ping_pong::one_kind_of_channel(&condition.params)
 }
 
 fn admits_multi(condition: &Condition) -> Result<(), Refusal> {
+    footprint::only(footprint::TASK, &condition.params, ON_A_SCHEDULER)?;
     ping_pong::one_kind_of_channel(&condition.params)
 }
+
+const ON_A_SCHEDULER: &str = "tasks of tokio are on its scheduler; form=task is measured";
 
 const NO_SWITCH: Offer = Offer::not_applicable(
     "switch",
     "tokio polls futures only as tasks; hand-polled is the bare poll",
+);
+
+const NO_CREATE: Offer = Offer::not_applicable(
+    "create",
+    "tokio makes futures into tasks only on its scheduler; see spawn",
 );
 
 /// tokio's current-thread scheduler.
@@ -152,12 +161,14 @@ pub const CURRENT: Contender = Contender {
     maps_per_task: 0,
     offers: &[
         NO_SWITCH,
+        NO_CREATE,
         Offer::measured("yield", workload::yield_now::measure::<TokioCurrent>),
         Offer::measured(
             "ping_pong",
             workload::ping_pong::measure::<TokioCurrent, Mpsc>,
         ),
         Offer::measured("spawn", workload::spawn::measure::<TokioCurrent>),
+        Offer::measured("footprint", workload::footprint::measure::<TokioCurrent>),
     ],
     admits: admits_current,
 };
@@ -174,12 +185,14 @@ pub const MULTI: Contender = Contender {
     maps_per_task: 0,
     offers: &[
         NO_SWITCH,
+        NO_CREATE,
         Offer::measured("yield", workload::yield_now::measure::<TokioMulti>),
         Offer::measured(
             "ping_pong",
             workload::ping_pong::measure::<TokioMulti, Mpsc>,
         ),
         Offer::measured("spawn", workload::spawn::measure::<TokioMulti>),
+        Offer::measured("footprint", workload::footprint::measure::<TokioMulti>),
     ],
     admits: admits_multi,
 };

@@ -164,9 +164,11 @@ pub const CONTENDER: Contender = Contender {
     maps_per_task: 0,
     offers: &[
         Offer::not_applicable("switch", "tokio polls futures only as tasks"),
+        Offer::not_applicable("create", "tokio polls futures only as tasks"),
         Offer::measured("yield", yield_now),
         Offer::measured("ping_pong", ping_pong),
         Offer::measured("spawn", spawn),
+        Offer::not_applicable("footprint", "tokio-current is it"),
     ],
     admits,
 };

@@ -1,6 +1,8 @@
 //! The stackless twins of the workloads: each file mirrors the one of the same
 //! name in `green/src/workload`.
 
+pub mod create;
+pub mod footprint;
 pub mod ping_pong;
 pub mod spawn;
 pub mod switch;

@@ -46,7 +46,9 @@ fn measure_touching<T: Touched>(case: Case, turns: &mut dyn Turns) -> Result<(),
         watch.stop();
         let answer = roll.call(|| robin.visited(resumes).for_each(|at| resume(&mut tasks[at])));
         Ok(Batch { watch, answer })
-    })
+    })?;
+    roll.end(|| tasks.iter_mut().for_each(resume));
+    Ok(())
 }
 
 async fn task<T: Touched>(roll: Rc<Roll>) {
@@ -54,7 +56,9 @@ async fn task<T: Touched>(roll: Rc<Roll>) {
     loop {
         park().await;
         if roll.is_calling() {
-            roll.tell(&mut own);
+            if roll.tell(&mut own) {
+                return;
+            }
         } else {
             own.turn();
         }

@@ -52,7 +52,7 @@ impl<U> Gate<U> {
     /// A closed gate for `expected` tasks.
     pub fn new(expected: u64) -> Self {
         let parked = Parked {
-            tasks: Vec::new(),
+            tasks: Vec::with_capacity(expected as usize),
             arrived: 0,
             root: None,
         };

@@ -4,6 +4,8 @@
 //! not, and what the right answer is; the twins of the same name in
 //! `green/src/workload` and `stackless/src/workload` do it.
 
+pub mod create;
+pub mod footprint;
 pub mod ping_pong;
 pub mod spawn;
 pub mod switch;
@@ -26,6 +28,8 @@ pub enum Layer {
     Switch,
     /// Tasks on a scheduler.
     Scheduled,
+    /// Tasks that wait, and the memory they occupy.
+    Footprint,
 }
 
 impl Layer {
@@ -34,6 +38,7 @@ impl Layer {
         match self {
             Layer::Switch => "switch",
             Layer::Scheduled => "scheduled",
+            Layer::Footprint => "footprint",
         }
     }
 }
@@ -112,6 +117,9 @@ impl Param {
     }
 }
 
+/// Values of the row parameters: one way of doing the same thing.
+pub type Way = &'static [(&'static str, &'static str)];
+
 /// Everything that the lab says about a workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Workload {
@@ -133,8 +141,8 @@ pub struct Workload {
     pub params: &'static [Param],
     /// Values of the block parameters, one entry for each block.
     pub grid: fn(Scale) -> Vec<Params>,
-    /// Values of the row parameters, one entry for each way.
-    pub ways: &'static [&'static [(&'static str, &'static str)]],
+    /// Values of the row parameters in a block, one entry for each way.
+    pub ways: fn(&Params) -> &'static [Way],
     /// Tasks that are alive at once.
     pub tasks: fn(&Params) -> u64,
     /// Bytes of its own state that each of them holds.
@@ -176,9 +184,11 @@ impl Workload {
 /// All workloads, in the order in which plans and reports have them.
 pub const ALL: &[&Workload] = &[
     &switch::WORKLOAD,
+    &create::WORKLOAD,
     &yield_now::WORKLOAD,
     &ping_pong::WORKLOAD,
     &spawn::WORKLOAD,
+    &footprint::WORKLOAD,
 ];
 
 /// The workload of that name.
@@ -210,7 +220,7 @@ mod tests {
                 let grid = (workload.grid)(scale);
                 assert!(!grid.is_empty(), "{} at {scale:?}", workload.name);
                 for block in grid {
-                    for way in workload.ways {
+                    for way in (workload.ways)(&block) {
                         let params = workload.complete(&block, way);
                         let keys: Vec<_> = params.iter().map(|(key, _)| key).collect();
                         let declared: Vec<_> = workload.params.iter().map(|p| p.key).collect();

@@ -26,7 +26,7 @@ pub const WORKLOAD: Workload = Workload {
         STACK_PARAM,
     ],
     grid,
-    ways: &[&[("queue", MPSC)], &[("queue", SPSC)]],
+    ways: |_| &[&[("queue", MPSC)], &[("queue", SPSC)]],
     tasks: |params| 2 * params.number("pairs").unwrap_or(0),
     state: |_| 128,
 };

@@ -25,7 +25,7 @@ pub const WORKLOAD: Workload = Workload {
         STACK_PARAM,
     ],
     grid,
-    ways: &[&[]],
+    ways: |_| &[&[]],
     tasks: |params| params.number("batch").unwrap_or(0),
     state: |_| 128,
 };

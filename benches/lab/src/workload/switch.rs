@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::hint::black_box;
 
-use super::{Layer, Param, STACK_PARAM, Scale, Usual, Workload};
+use super::{Layer, Param, STACK_PARAM, Scale, Usual, Way, Workload};
 use crate::condition::Params;
 use crate::contender::Assignment;
 use crate::sample::Refusal;
@@ -27,13 +27,53 @@ pub const WORKLOAD: Workload = Workload {
             "bytes of its own state that a task reads and writes a turn",
             Usual::Number(0),
         ),
+        Param::way(
+            "form",
+            "how the stacks of a pool lie: tops apart by cache lines (coloured), all at one place of \
+             their pages (uncoloured), or coloured in huge pages and without guards (huge-pages)",
+            COLOURED,
+        ),
         STACK_PARAM,
     ],
     grid,
-    ways: &[&[]],
+    ways,
     tasks: |params| params.number("live").unwrap_or(0),
     state: |params| params.number("touch").unwrap_or(0),
 };
+
+/// Stack tops lie apart by cache lines.
+pub const COLOURED: &str = "coloured";
+/// Stack tops lie at the same place of their pages.
+pub const UNCOLOURED: &str = "uncoloured";
+/// Stacks lie in huge pages, coloured, with nothing between them.
+pub const HUGE_PAGES: &str = "huge-pages";
+
+/// Layouts are told apart in the blocks where caches and page tables decide.
+fn ways(block: &Params) -> &'static [Way] {
+    const USUAL: Way = &[("form", COLOURED)];
+    const APART: &[Way] = &[USUAL, &[("form", UNCOLOURED)]];
+    const ALL: &[Way] = &[USUAL, &[("form", UNCOLOURED)], &[("form", HUGE_PAGES)]];
+    let plain = block.number("touch").is_none() && block.number("stack").is_none();
+    match block.number("live") {
+        Some(100 | 1_000 | 10_000 | 100_000) if plain => APART,
+        // Small stacks, so that whole huge pages of them fit into memory.
+        Some(10_000) if block.number("stack") == Some(12_288) => ALL,
+        _ => &[USUAL],
+    }
+}
+
+/// Refuses all layouts but the usual for contenders without a pool.
+///
+/// # Errors
+/// "not offered" for those.
+pub fn one_layout(params: &Params) -> Result<(), Refusal> {
+    match params.word("form") {
+        Some(UNCOLOURED | HUGE_PAGES) => Err(Refusal::not_offered(
+            "it has no stacks of a pool that could lie in another way",
+        )),
+        _ => Ok(()),
+    }
+}
 
 fn grid(scale: Scale) -> Vec<Params> {
     type Pairs = &'static [(u64, u64)];
@@ -78,8 +118,6 @@ pub struct Case {
     pub live: usize,
     /// Bytes of its own state that a task reads and writes a turn.
     pub touch: u64,
-    /// Usable bytes of each stack.
-    pub stack: usize,
 }
 
 impl Case {
@@ -98,8 +136,6 @@ impl Case {
         Ok(Case {
             live: usize::try_from(live).map_err(|e| Refusal::infeasible(e.to_string()))?,
             touch: params.number("touch").unwrap_or(0),
-            stack: usize::try_from(assignment.settings.stack)
-                .map_err(|e| Refusal::infeasible(e.to_string()))?,
         })
     }
 
@@ -194,6 +230,7 @@ impl<T: Touched> Own<T> {
 #[derive(Debug, Default)]
 pub struct Roll {
     calling: Cell<bool>,
+    over: Cell<bool>,
     tally: Cell<u64>,
 }
 
@@ -209,11 +246,14 @@ impl Roll {
         self.calling.get()
     }
 
-    /// A task tells how many turns it had since the last roll call.
+    /// A task tells how many turns it had since the last roll call; it may go
+    /// when nothing follows.
     #[inline(never)]
-    pub fn tell<T: Touched>(&self, own: &mut Own<T>) {
+    #[must_use = "says whether the task may go"]
+    pub fn tell<T: Touched>(&self, own: &mut Own<T>) -> bool {
         self.tally
             .set(self.tally.get() + std::mem::take(&mut own.turns));
+        self.over.get()
     }
 
     /// Calls the roll: `resume_each` resumes each task of the batch once.
@@ -223,6 +263,13 @@ impl Roll {
         resume_each();
         self.calling.set(false);
         self.tally.get()
+    }
+
+    /// Calls the roll for the last time: `resume_each` resumes every task once,
+    /// and each ends. Unwinding a million suspended tasks takes far longer.
+    pub fn end(&self, resume_each: impl FnOnce()) {
+        self.over.set(true);
+        self.call(resume_each);
     }
 }
 
@@ -288,7 +335,7 @@ mod tests {
                     tasks[robin.step()].turn();
                 }
                 let told = roll.call(|| {
-                    robin.visited(resumes).for_each(|at| roll.tell(&mut tasks[at]));
+                    robin.visited(resumes).for_each(|at| assert!(!roll.tell(&mut tasks[at])));
                 });
                 prop_assert_eq!(told, Case::answer(resumes));
             }

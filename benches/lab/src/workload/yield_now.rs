@@ -25,7 +25,7 @@ pub const WORKLOAD: Workload = Workload {
         STACK_PARAM,
     ],
     grid,
-    ways: &[&[("wake", YIELD_NOW)], &[("wake", SELF_WAKE)]],
+    ways: |_| &[&[("wake", YIELD_NOW)], &[("wake", SELF_WAKE)]],
     tasks: |params| params.number("tasks").unwrap_or(0),
     state: |_| 0,
 };
