@@ -2,8 +2,8 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus};
 
 use crate::{affinity, check};
 
@@ -128,6 +128,38 @@ pub fn readable(fd: BorrowedFd<'_>, timeout_ms: u32) -> io::Result<bool> {
     Ok(ready > 0)
 }
 
+/// Does `act` in a fork of this process, which then ends with the code that it
+/// gives, and waits for that.
+///
+/// # Errors
+/// The kernel's: no more processes.
+///
+/// # Safety
+/// Only the calling thread exists in the fork, so `act` must not wait for what
+/// another one holds there, a lock of the allocator included.
+pub unsafe fn in_fork(act: impl FnOnce() -> u8) -> io::Result<ExitStatus> {
+    // SAFETY: by this function's contract.
+    match check(unsafe { libc::fork() })? {
+        0 => {
+            let code = act();
+            // SAFETY: ends the fork at once, without the handlers that this
+            // process has set for its own end.
+            unsafe { libc::_exit(code.into()) }
+        }
+        child => {
+            let mut status = 0;
+            // SAFETY: `status` is writable, and the child is ours.
+            while check(unsafe { libc::waitpid(child, &mut status, 0) }).is_err() {
+                let why = io::Error::last_os_error();
+                if why.kind() != io::ErrorKind::Interrupted {
+                    return Err(why);
+                }
+            }
+            Ok(ExitStatus::from_raw(status))
+        }
+    }
+}
+
 /// The name of signal `number`, as in `SIGSEGV`.
 pub fn signal_name(number: i32) -> &'static str {
     match number {
@@ -152,7 +184,6 @@ pub fn signal_name(number: i32) -> &'static str {
 mod tests {
     use super::*;
     use std::os::fd::AsFd;
-    use std::os::unix::process::ExitStatusExt;
 
     #[test]
     fn a_group_dies_by_the_signal_sent_to_it() {
