@@ -48,7 +48,8 @@ impl Turns for UnderCriterion<'_, '_> {
 /// Registers the quick grid of a workload, every contender at one worker.
 ///
 /// Conditions that need many stacks or a second worker are left to `corolab
-/// run`, which gives each a process of its own.
+/// run`, which gives each a process of its own; so is `footprint`, which has no
+/// time to speak of.
 pub fn targets(criterion: &mut Criterion, name: &str) {
     let workload = workload::find(name).expect("a workload of the lab");
     for block in (workload.grid)(Scale::Quick) {

@@ -9,7 +9,7 @@ use corolab_lab::workload::{create, footprint, switch};
 use corolab_lab::{notes, versions};
 use corosensei::Yielder;
 
-use crate::stack::{Colours, Config, PooledStack, Release, StackPool};
+use crate::stack::{Colours, Config, PooledStack, Release, StackPool, name_overflows};
 use crate::stackful::{Coroutine, stack_bytes};
 use crate::workload;
 
@@ -78,6 +78,9 @@ impl Coroutine for Pooled {
 /// # Errors
 /// What the machine does not have.
 pub fn pool(config: Config, bytes: usize) -> Result<StackPool, Refusal> {
+    // A child that overflows says so, and its row does too. Without a handler
+    // it still dies of its signal.
+    drop(name_overflows());
     let made = StackPool::with(config.classes([bytes]));
     let pool = made.map_err(|why| Refusal::new(Status::NotSupported, why.to_string()))?;
     notes::say(format!("stacks of a pool, {}", pool.guard().name()));

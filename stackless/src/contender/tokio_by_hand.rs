@@ -168,7 +168,7 @@ pub const CONTENDER: Contender = Contender {
         Offer::measured("yield", yield_now),
         Offer::measured("ping_pong", ping_pong),
         Offer::measured("spawn", spawn),
-        Offer::not_applicable("footprint", "tokio-current is it"),
+        Offer::not_applicable("footprint", "it prices time; tokio-current has this row"),
     ],
     admits,
 };
