@@ -9,7 +9,7 @@ use crate::summary::{BlockInfo, Row, Summary};
 use crate::verdict::plain;
 
 const WIDTH: f64 = 960.0;
-const LEFT: f64 = 230.0;
+const LEFT: f64 = 275.0;
 const RIGHT: f64 = 110.0;
 const ROW: f64 = 20.0;
 const HEAD: f64 = 30.0;
@@ -84,8 +84,8 @@ pub fn workload(summary: &Summary, workload: &str) -> String {
     }
     let _ = write!(
         svg,
-        "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">ns an operation</text>",
-        WIDTH - RIGHT + 14.0,
+        "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">ns an operation</text>",
+        LEFT - 30.0,
         height - 14.0
     );
     let mut y = 0.0;

@@ -211,7 +211,7 @@ fn labels(svg: &mut String, lines: &[Line<'_>], x: &Log, y: &Log) {
         }
         placed.push((px, py));
         let end = line.end.map_or_else(String::new, |(live, _)| {
-            format!(" (ends: {} infeasible)", label(live as f64))
+            format!(" (ends before {})", label(live as f64))
         });
         let _ = write!(
             svg,

@@ -117,7 +117,7 @@ fn the_curve_is_as_it_was() {
 #[test]
 fn a_line_that_ends_says_where_and_why_and_the_table_behind_it_too() {
     let svg = curve::switch(&with_curve());
-    assert!(svg.contains("corosensei (ends: 100k infeasible)"));
+    assert!(svg.contains("corosensei (ends before 100k)"));
     assert!(svg.contains("vm.max_map_count is 65530 &lt;&amp; &quot;no more&quot;&gt;"));
     let (heads, rows) = curve::figures(&with_curve());
     assert_eq!(heads[0], "live tasks");

@@ -1,5 +1,6 @@
 //! Published claims, and what our rows say of them by stated rules. Pure.
 
+use super::rules::{self, Found, not_measurable};
 use crate::summary::{Claim, Ratio, Row};
 
 /// A published claim; the statement is in our words.
@@ -18,14 +19,6 @@ enum Rule {
     Needs(&'static str),
     /// No row can tell; why, in a sentence.
     Beyond(&'static str),
-}
-
-/// How a rule came out.
-struct Found {
-    verdict: &'static str,
-    measured: String,
-    rows: Vec<String>,
-    why: String,
 }
 
 const S3: &str = "the .NET runtime-async article";
@@ -58,21 +51,21 @@ const CLAIMS: &[Published] = &[
         statement: "Creating a green thread costs microseconds, reusing one a fifth of that, a deep stack far more.",
         figure: "3 µs; 600 ns; deep 120 µs / 24 µs",
         source: RUNTIMELAB,
-        rule: Rule::Needs("create"),
+        rule: Rule::Rows(rules::dotnet_create),
     },
     Published {
         id: "dotnet-memory",
         statement: "A waiting async request holds about 100 B, a green stack with its red zone at least 12 KB.",
         figure: "100 B; 10 KB; 12 KB",
         source: RUNTIMELAB,
-        rule: Rule::Needs("footprint"),
+        rule: Rule::Rows(rules::dotnet_memory),
     },
     Published {
         id: "stack-vs-state",
         statement: "The smallest stack holds hundreds of async states.",
         figure: "2 KB against tens of bytes",
         source: S3,
-        rule: Rule::Needs("footprint"),
+        rule: Rule::Rows(rules::stack_vs_state),
     },
     Published {
         id: "affinity-cost",
@@ -110,14 +103,14 @@ const CLAIMS: &[Published] = &[
         statement: "A stackful switch is not slow in itself once only live registers are saved.",
         figure: "7 ns for a round trip (libfringe)",
         source: "the Photon blog, 2024-10; libfringe",
-        rule: Rule::Rows(not_intrinsic),
+        rule: Rule::Rows(rules::not_intrinsic),
     },
     Published {
         id: "million-tasks",
         statement: "A million sleeping tasks fit into some hundred megabytes as futures, into gigabytes as stacks.",
         figure: "tokio 213.6 to 500 MB; may 4.44 GB; Go 2.35 to 2.66 GB",
         source: "pkolaczk 2023; may#72",
-        rule: Rule::Needs("footprint"),
+        rule: Rule::Beyond("no workload here lets tasks sleep: those of footprint are parked"),
     },
     Published {
         id: "io-erases",
@@ -168,46 +161,11 @@ pub fn judge(rows: &[Row], ratios: &[Ratio]) -> Vec<Claim> {
         .collect()
 }
 
-fn not_measurable(why: String) -> Found {
-    Found {
-        verdict: "not measurable here",
-        measured: "nothing".to_owned(),
-        rows: Vec::new(),
-        why,
-    }
-}
-
-/// Reproduced when even the high end of the interval is at most the published
-/// 7 ns; partly when the low end is; else not.
-fn not_intrinsic(rows: &[Row], _: &[Ratio]) -> Found {
-    const PUBLISHED: f64 = 7.0;
-    const ROW: &str = "switch/corosensei/live=1:time_per_op";
-    let row = rows.iter().find(|row| row.id == ROW);
-    let Some(figure) = row.and_then(|row| row.figure) else {
-        return not_measurable(format!("the row {ROW} has no figure in this record"));
-    };
-    let verdict = match figure {
-        _ if figure.high <= PUBLISHED => "reproduced",
-        _ if figure.low <= PUBLISHED => "partly",
-        _ => "not reproduced",
-    };
-    Found {
-        verdict,
-        measured: format!(
-            "{:.2} ns a resume with its suspension ({:.2} to {:.2})",
-            figure.estimate, figure.low, figure.high
-        ),
-        rows: vec![ROW.to_owned()],
-        why: format!(
-            "reproduced when the interval lies at or below {PUBLISHED} ns, partly when it reaches it"
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::stats::fixture;
+    use corolab_lab::workload;
 
     fn verdict(time: f64) -> Claim {
         let rows = [fixture::row("switch", "corosensei", &[("live", 1)], time)];
@@ -234,6 +192,7 @@ mod tests {
                 "it needs the workload ",
                 "has no figure",
                 "no workload here",
+                "has no figure for",
             ];
             assert!(
                 told.iter().any(|words| claim.why.contains(words)),
@@ -245,18 +204,11 @@ mod tests {
 
     #[test]
     fn a_workload_that_a_claim_waits_for_has_a_name_of_the_design() {
-        const NAMES: [&str; 7] = [
-            "chain",
-            "create",
-            "foreign",
-            "footprint",
-            "affine",
-            "http",
-            "pipe",
-        ];
+        const NAMES: [&str; 5] = ["chain", "foreign", "affine", "http", "pipe"];
         for claim in CLAIMS {
             if let Rule::Needs(workload) = claim.rule {
                 assert!(NAMES.contains(&workload), "{}: {workload}", claim.id);
+                assert!(workload::find(workload).is_none(), "{workload} is there");
             }
         }
     }
