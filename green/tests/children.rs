@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
 use corolab_green::fiber::Fiber;
-use corolab_green::stack::{Config, Guard, StackError, StackPool, name_overflows};
+use corolab_green::stack::{Config, StackError, StackPool, name_overflows};
 use corolab_syscalls::process::{in_fork, signal_name};
 use corosensei::Coroutine;
 
@@ -58,7 +58,7 @@ fn overflows() {
 #[ignore = "the child of an_overflow_of_a_protected_stack_is_named_too"]
 fn overflows_protected() {
     name_overflows().unwrap();
-    let config = Config::default().classes([1 << 20]).guard(Guard::Protected);
+    let config = Config::default().classes([1 << 20]).protected_pages();
     let pool = StackPool::with(config).unwrap();
     let fiber = Fiber::new(pool.stack(1).unwrap(), |_| endless(0));
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -137,7 +137,7 @@ fn meets_the_limit_on_mappings() {
     if limit > 200_000 {
         return; // more stacks than a test should make
     }
-    let pool = StackPool::with(Config::default().guard(Guard::Protected).classes([4_096])).unwrap();
+    let pool = StackPool::with(Config::default().protected_pages().classes([4_096])).unwrap();
     let mut stacks = Vec::new();
     let told = loop {
         match pool.stack(1) {

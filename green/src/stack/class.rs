@@ -278,7 +278,7 @@ impl Class {
         unsafe { layout.guard.install(&guards) }.map_err(|why| StackError::Guard {
             usable: layout.usable,
             made,
-            way_out: layout.guard.way_out(),
+            way_out: layout.guard.way_out(&why),
             why,
         })?;
         for nth in 0..count {

@@ -47,7 +47,7 @@ pub enum StackError {
     /// This kernel has no guard regions.
     #[error(
         "this kernel makes no guard regions ({why}); Linux 6.13 does, for memory that is not \
-         locked: leave the choice to the pool, or take Guard::Protected (two mappings a stack)"
+         locked: leave the choice to the pool, or take Config::protected_pages (two mappings a stack)"
     )]
     NoGuardRegions {
         /// The kernel's reason.

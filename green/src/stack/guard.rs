@@ -75,13 +75,18 @@ impl Guard {
     }
 
     /// What helps when the kernel refuses one more guard.
-    pub(super) fn way_out(self) -> String {
+    pub(super) fn way_out(self, why: &io::Error) -> String {
         let limit = limits::max_map_count();
         match (self, limit) {
             (Guard::Protected, Ok(limit)) => format!(
                 "vm.max_map_count is {limit} and a protected stack takes two maps; raise it, or \
                  use guard regions"
             ),
+            (Guard::Region, _) if why.kind() == io::ErrorKind::InvalidInput => {
+                "memory that is locked (mlockall) has no guard regions; make the pool afterwards, or \
+                 with protected pages"
+                    .to_owned()
+            }
             _ => "the kernel has no memory for page tables; bring stacks back".to_owned(),
         }
     }
@@ -105,7 +110,7 @@ mod tests {
     fn regions_on_a_kernel_without_them_are_refused_with_the_way_out() {
         let told = Guard::Region.checked(too_old()).unwrap_err().to_string();
         assert!(
-            told.contains("6.13") && told.contains("Guard::Protected"),
+            told.contains("6.13") && told.contains("protected_pages"),
             "{told}"
         );
         for other in [Guard::Protected, Guard::None] {

@@ -64,14 +64,17 @@ impl Config {
         self
     }
 
-    /// Regions or protected pages, instead of the best that the kernel has.
-    /// [`Guard::None`] is left to [`Config::unguarded`].
+    /// Guard regions or nothing, instead of the best that the kernel has.
     #[must_use]
-    pub fn guard(mut self, guard: Guard) -> Self {
-        self.guard = match guard {
-            Guard::None => self.guard,
-            guard => Some(guard),
-        };
+    pub fn guard_regions(mut self) -> Self {
+        self.guard = Some(Guard::Region);
+        self
+    }
+
+    /// Protected pages, instead of the best that the kernel has.
+    #[must_use]
+    pub fn protected_pages(mut self) -> Self {
+        self.guard = Some(Guard::Protected);
         self
     }
 

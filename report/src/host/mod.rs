@@ -10,7 +10,7 @@ pub use roots::{Roots, Ticks};
 
 use std::fs;
 
-use corolab_syscalls::{affinity, limits};
+use corolab_syscalls::{affinity, limits, memory};
 use serde_json::{Value, json};
 
 use crate::summary::Host;
@@ -74,6 +74,15 @@ pub fn facts(roots: &Roots) -> Host {
     fact(
         "overcommit_memory",
         known(roots.number("proc/sys/vm/overcommit_memory")),
+    );
+    let guards = limits::page_bytes().map(|page| memory::guard_regions(page as usize));
+    fact(
+        "guard_regions",
+        match guards {
+            Ok(Ok(())) => json!("yes"),
+            Ok(Err(why)) => json!(format!("no: {why}")),
+            Err(_) => json!("unknown"),
+        },
     );
     fact(
         "threads_max",
