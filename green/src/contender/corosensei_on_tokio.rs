@@ -93,10 +93,12 @@ macro_rules! on_tokio {
             Ok(task::spawn(sendable(cx.fiber(body)?)))
         }
 
+        #[inline(always)] // as what it calls: it suspends
         fn join<T: Send + 'static>(cx: &Cx, task: task::JoinHandle<T>) -> T {
             joined(cx.wait(task))
         }
 
+        #[inline(always)] // as what it calls: it suspends
         fn yield_now(cx: &Cx) {
             // Once it has asked to be woken there is nothing left to poll.
             if cx.poll(pin!(task::yield_now())).is_pending() {
@@ -104,10 +106,12 @@ macro_rules! on_tokio {
             }
         }
 
+        #[inline(always)] // as what it calls: it suspends
         fn self_wake(cx: &Cx) {
             cx.yield_now();
         }
 
+        #[inline(always)] // as what it calls: it suspends
         fn park(cx: &Cx) {
             cx.park();
         }
@@ -152,11 +156,13 @@ impl<S: Stackful<Cx = Cx>> Channel<S> for Mpsc {
         mpsc::channel(1)
     }
 
+    #[inline(always)] // as above
     fn send(cx: &Cx, sender: &mut Self::Sender, message: u64) {
         cx.wait(sender.send(message))
             .expect("the receiver lives as long as its task");
     }
 
+    #[inline(always)] // as above
     fn receive(cx: &Cx, receiver: &mut Self::Receiver) -> u64 {
         cx.wait(receiver.recv())
             .expect("the sender lives as long as its task")
