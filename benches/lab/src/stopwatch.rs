@@ -26,6 +26,15 @@ impl Stopwatch {
         }
     }
 
+    /// One that has run for that long.
+    #[cfg(test)]
+    pub fn having_run(elapsed: Duration) -> Self {
+        Stopwatch {
+            elapsed,
+            ..Self::new()
+        }
+    }
+
     /// Opens the timed window.
     #[inline(always)]
     pub fn start(&mut self) {

@@ -32,6 +32,9 @@
 //! - A guard is one page. Rust code touches every page of a frame in order;
 //!   foreign code that was built without stack clash protection may step over
 //!   the guard.
+//! - Dropping a suspended coroutine unwinds it on its own stack, so each has
+//!   8 KiB more than its class; a destructor that needs more than is left of
+//!   both overflows.
 //! - An overflow ends the process. [`name_overflows`] has it say which size of
 //!   stack it was.
 //! - A fork gets no stacks from its parent's pool, but an error that says so.
@@ -46,7 +49,7 @@
 //! | bytes | what for |
 //! |---|---|
 //! | 4,096 | the one page that it has touched; with a guard there is no smaller unit. A second one for those that use more than the 512 B which [`Colours::LINES`] leaves to the lowest top |
-//! | 24 | page table entries of its slot: guard, usable page, colour page |
+//! | 40 | page table entries of its slot: guard, two pages for unwinding, usable page, colour page |
 //! | 40 | the coroutine itself, where its owner keeps it |
 //! | 0 | the pool: what is lent is not listed; an idle stack takes 8 |
 //!

@@ -111,9 +111,17 @@ fn make_bare<C: Coroutine>(stacks: &mut C::Stacks, case: Case) -> Result<Waiting
             C::suspend(yielder);
             tell.set(tell.get() + number);
         });
-        let mut task = task.map_err(|why| ceiling(&why, number - 1, case.n))?;
-        task.resume();
-        tasks.push(task);
+        match task {
+            Ok(mut task) => {
+                task.resume();
+                tasks.push(task);
+            }
+            Err(why) => {
+                // They end: to unwind them takes more stack than some have.
+                tasks.iter_mut().for_each(C::resume);
+                return Err(ceiling(&why, number - 1, case.n));
+            }
+        }
     }
     Ok(WaitingBare { told, tasks })
 }
