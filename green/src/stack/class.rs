@@ -55,6 +55,13 @@ impl Layout {
         let stride = usable
             .checked_add(guard.bytes(page) + room + UNWINDING.next_multiple_of(page))
             .filter(|stride| *stride < isize::MAX as usize)?;
+        // An odd number of pages: tops a power of two of pages apart would
+        // share the sets of the TLB as uncoloured tops share the cache's.
+        let stride = if (stride / page).is_multiple_of(2) {
+            stride + page
+        } else {
+            stride
+        };
         Some(Layout {
             page,
             guard,

@@ -12,7 +12,9 @@
 //!   mappings a stack again, and the old ceiling. [`StackPool::guard`] tells
 //!   which one is in force.
 //! - **Coloured tops.** [`Colours`] moves each top down by some cache lines, in
-//!   turn. The usable bytes are net of that.
+//!   turn, and stacks lie an odd number of pages apart, so that neither the sets
+//!   of the cache nor those of the TLB are shared by all. The usable bytes are
+//!   net of that.
 //! - **Reuse.** Each thread keeps a few idle stacks of each size; the rest lies
 //!   under a lock that is taken once for half a cache. [`Release`] says what
 //!   becomes of idle memory.
