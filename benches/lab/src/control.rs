@@ -13,7 +13,7 @@ use crate::sample::{Batch, Refusal};
 use crate::stopwatch::Stopwatch;
 use crate::workload::create::Written;
 use crate::workload::switch::{self, Own, Robin, Roll, Touched};
-use crate::workload::{create, ping_pong, spawn, yield_now};
+use crate::workload::{create, footprint, ping_pong, spawn, yield_now};
 use crate::{versions, with_touched_words, with_written_bytes};
 
 fn switch(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
@@ -74,6 +74,25 @@ fn life<B: Written>(number: u64) -> u64 {
     let mut own = B::new();
     own.write(number);
     own.read(number)
+}
+
+/// A touched page for each task, and no task.
+fn footprint(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    const WORDS: usize = 4_096 / size_of::<u64>();
+    let case = footprint::Case::of(assignment)?;
+    if !turns.begin()? {
+        return Ok(());
+    }
+    let mut watch = Stopwatch::new();
+    watch.start();
+    let mut pages = vec![0; case.n as usize * WORDS];
+    for (page, number) in pages.chunks_exact_mut(WORDS).zip(1..) {
+        page[0] = number;
+    }
+    let pages = black_box(pages);
+    watch.stop();
+    turns.stand(case.n, watch)?;
+    case.check(pages.iter().step_by(WORDS).sum())
 }
 
 #[inline(never)]
@@ -142,6 +161,11 @@ fn spawn(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> 
 fn admits(condition: &Condition) -> Result<(), Refusal> {
     switch::one_layout(&condition.params)?;
     create::no_memory_of_its_own(&condition.params)?;
+    footprint::only(
+        footprint::BARE,
+        &condition.params,
+        "a page for each task is measured as form=bare",
+    )?;
     yield_now::one_way_to_yield(&condition.params)?;
     ping_pong::one_kind_of_channel(&condition.params)
 }
@@ -152,7 +176,8 @@ pub const CALL: Contender = Contender {
     family: Family::Control,
     package: "corolab-lab",
     version: versions::of("corolab-lab"),
-    about: "The same work by a plain call: what remains of a row when the subject is taken away.",
+    about: "The same work by a plain call: what remains of a row when the subject is taken away. In \
+            footprint, a touched page for each task.",
     prices: None,
     maps_per_task: 0,
     offers: &[
@@ -161,7 +186,7 @@ pub const CALL: Contender = Contender {
         Offer::measured("yield", yield_now),
         Offer::measured("ping_pong", ping_pong),
         Offer::measured("spawn", spawn),
-        Offer::not_applicable("footprint", "a call does not wait"),
+        Offer::measured("footprint", footprint),
     ],
     admits,
 };

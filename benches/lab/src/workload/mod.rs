@@ -175,6 +175,7 @@ impl Workload {
         let task = match family {
             Family::Stackful => 8 * 1024,
             Family::Kernel => 24 * 1024,
+            Family::Control if self.layer == Layer::Footprint => 4 * 1024,
             Family::Stackless | Family::Control => 256,
         };
         PROCESS + (self.tasks)(params).min(room) * (task + (self.state)(params))
