@@ -18,6 +18,7 @@ struct Page<'a> {
     command: &'a str,
     score: String,
     headline: Grid,
+    controlled: Grid,
     sentences: Vec<Sentence>,
     curve: String,
     curve_figures: Grid,
@@ -86,6 +87,7 @@ pub fn page(summary: &Summary) -> String {
         command: &summary.command,
         score: plain::score(&duels),
         headline: grid(&table::HEADLINE, table::headline(summary)),
+        controlled: grid(&table::CONTROLLED, table::controlled(summary)),
         sentences: duels
             .iter()
             .map(|duel| Sentence {

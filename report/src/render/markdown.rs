@@ -27,6 +27,15 @@ pub fn report(summary: &Summary) -> String {
     for duel in &duels {
         say(&format!("- {}", plain::sentence(duel)));
     }
+    let controlled = table::controlled(summary);
+    if !controlled.is_empty() {
+        say(&format!(
+            "\n## The controlled experiment\n\nFibers and futures on the same scheduler. Measured by \
+             `{}`.\n",
+            summary.command
+        ));
+        say(&grid(&table::CONTROLLED, &controlled));
+    }
     say("\n## Every block\n");
     for block in &summary.blocks {
         let rows = table::block(summary, block);

@@ -62,6 +62,45 @@ pub fn headline(summary: &Summary) -> Vec<[String; 5]> {
         .collect()
 }
 
+/// Heads of the controlled experiment.
+pub const CONTROLLED: [&str; 5] = ["rows", "fiber", "future", "fiber ÷ future", "lower"];
+
+/// The controlled experiment: the same scheduler, channels and timers, and only
+/// the representation of a task differs. Fiber and future are named by what
+/// they run on.
+pub fn controlled(summary: &Summary) -> Vec<[String; 5]> {
+    const PREFIX: &str = "corosensei-on-";
+    let mut table = Vec::new();
+    for block in &summary.blocks {
+        let rows = plain::measured(summary, &block.id);
+        for fiber in &rows {
+            let Some(scheduler) = fiber.contender.strip_prefix(PREFIX) else {
+                continue;
+            };
+            let same = |row: &&&Row| row.contender == scheduler && row.params == fiber.params;
+            let Some(future) = rows.iter().find(same) else {
+                continue;
+            };
+            let Some(ratio) = plain::ratio_of(summary, &fiber.id, &future.id) else {
+                continue;
+            };
+            table.push([
+                format!("{}: {}", block.id, plain::name(future, block)),
+                told(fiber).0,
+                told(future).0,
+                format!("{:.2} ({:.2} – {:.2})", ratio.ratio, ratio.low, ratio.high),
+                match ratio.verdict {
+                    "a lower" => "fiber",
+                    "b lower" => "future",
+                    other => other,
+                }
+                .to_owned(),
+            ]);
+        }
+    }
+    table
+}
+
 /// Heads of a block's table.
 pub const BLOCK: [&str; 7] = [
     "contender",
