@@ -19,6 +19,11 @@ pub fn three(value: f64) -> String {
     }
 }
 
+/// A whole number of things that are counted, bytes among them.
+pub fn whole(value: f64) -> String {
+    grouped(value.round())
+}
+
 fn grouped(whole: f64) -> String {
     let digits = format!("{:.0}", whole.abs());
     let mut text = String::new();

@@ -2,7 +2,7 @@
 
 use corolab_lab::sample::Status;
 
-use super::number::{three, told};
+use super::number::{three, told, whole};
 use crate::summary::{BlockInfo, Row, Summary};
 use crate::verdict::plain::{self, Duel};
 
@@ -84,17 +84,25 @@ pub fn controlled(summary: &Summary) -> Vec<[String; 5]> {
             let Some(ratio) = plain::ratio_of(summary, &fiber.id, &future.id) else {
                 continue;
             };
+            let lower = match ratio.verdict {
+                "a lower" => "fiber",
+                "b lower" => "future",
+                other => other,
+            };
+            // A ratio of rows that jump says less than it seems to.
+            let jumps = |row: &Row| row.notes.iter().any(|note| note.starts_with("two modes"));
+            let jumpy = match (jumps(fiber), jumps(future)) {
+                (false, false) => "",
+                (true, false) => "; the fiber has two modes",
+                (false, true) => "; the future has two modes",
+                (true, true) => "; both have two modes",
+            };
             table.push([
                 format!("{}: {}", block.id, plain::name(future, block)),
                 told(fiber).0,
                 told(future).0,
                 format!("{:.2} ({:.2} – {:.2})", ratio.ratio, ratio.low, ratio.high),
-                match ratio.verdict {
-                    "a lower" => "fiber",
-                    "b lower" => "future",
-                    other => other,
-                }
-                .to_owned(),
+                format!("{lower}{jumpy}"),
             ]);
         }
     }
@@ -170,19 +178,17 @@ pub fn memory(summary: &Summary) -> Vec<[String; 6]> {
             let beside = |metric: &str| {
                 let same =
                     |other: &&Row| other.contender == row.contender && other.params == row.params;
-                of(metric)
-                    .into_iter()
-                    .find(same)
-                    .map_or_else(String::new, |row| told(row).0)
+                of(metric).into_iter().find(same)
             };
-            let (figure, interval) = told(row);
+            let Some(bytes) = row.figure else { continue };
+            let maps = beside("maps").and_then(|row| row.figure);
             table.push([
                 block.id.clone(),
                 plain::name(row, block),
-                figure,
-                interval,
-                beside("maps"),
-                beside("time_per_op"),
+                format!("{} B", whole(bytes.estimate)),
+                format!("{} – {}", whole(bytes.low), whole(bytes.high)),
+                maps.map_or_else(String::new, |maps| whole(maps.estimate)),
+                beside("time_per_op").map_or_else(String::new, |row| told(row).0),
             ]);
         }
     }

@@ -4,6 +4,7 @@ use corolab_lab::sample::Status;
 
 use super::*;
 use crate::stats::fixture;
+use crate::summary::Ratio;
 
 fn view(name: &str) -> String {
     views(&fixture::summary())
@@ -191,4 +192,63 @@ fn warnings_are_told_at_the_top_of_the_page() {
 #[test]
 fn the_same_summary_gives_the_same_bytes() {
     assert_eq!(views(&fixture::summary()), views(&fixture::summary()));
+}
+
+#[test]
+fn the_controlled_experiment_pairs_a_fiber_with_its_future_and_tells_of_modes() {
+    let mut summary = fixture::summary();
+    let future = "yield/tokio-current/tasks=2:time_per_op";
+    let mut fiber = summary
+        .rows
+        .iter()
+        .find(|row| row.id == future)
+        .unwrap()
+        .clone();
+    fiber.id = fiber.id.replace("tokio", "corosensei-on-tokio");
+    fiber.contender = "corosensei-on-tokio-current".to_owned();
+    summary.ratios.push(Ratio {
+        a: fiber.id.clone(),
+        b: future.to_owned(),
+        ratio: 0.5,
+        low: 0.4,
+        high: 0.6,
+        launches: 5,
+        paired: "baton",
+        verdict: "a lower",
+    });
+    fiber
+        .notes
+        .push("two modes: samples gather 1.7 apart".to_owned());
+    summary.rows.push(fiber);
+    assert_eq!(
+        table::controlled(&summary),
+        [[
+            "yield/tasks=2: tokio-current",
+            "80.0 ns",
+            "80.0 ns",
+            "0.50 (0.40 – 0.60)",
+            "fiber; the fiber has two modes",
+        ]]
+    );
+    assert!(table::controlled(&fixture::summary()).is_empty());
+}
+
+#[test]
+fn memory_stands_with_its_mappings_and_the_time_of_making_lowest_first() {
+    let mut summary = fixture::summary();
+    let block = summary.blocks[0].clone();
+    let mut row = |contender: &str, metric: &'static str, unit, value| {
+        let mut row = fixture::row("switch", contender, &[("live", 1)], value);
+        row.block = block.id.clone();
+        (row.metric, row.unit) = (metric, unit);
+        summary.rows.push(row);
+    };
+    row("corosensei", "resident_per_task", "B", 4_176.0);
+    row("corosensei", "maps", "mappings", 39.0);
+    row("may", "resident_per_task", "B", 64.0);
+    let table = table::memory(&summary);
+    let cells = |at: usize| table[at].each_ref().map(String::as_str);
+    assert_eq!(cells(0)[1..3], ["may", "64 B"]);
+    assert_eq!(cells(1)[1..3], ["corosensei", "4,176 B"]);
+    assert_eq!(cells(1)[4..], ["39", "4.00 ns"]);
 }
