@@ -23,7 +23,8 @@ pub(crate) struct Below {
 }
 
 // SAFETY: as the stack's own, less the seat at its base, whose size is a
-// multiple of the alignment; `Seated::new` checks that enough is left.
+// multiple of the alignment. That leaves enough: a pooled stack has 8 KiB more
+// than its class (see `stack::layout`), and the seat takes some dozen bytes.
 unsafe impl Stack for Below {
     #[inline]
     fn base(&self) -> StackPointer {

@@ -82,14 +82,19 @@
 mod cache;
 mod class;
 mod colour;
+mod config;
 mod error;
 mod guard;
+mod layout;
 mod overflow;
 mod pool;
+mod pooled;
 
 pub use colour::Colours;
+pub use config::{Config, Release};
 pub use error::StackError;
 pub use guard::Guard;
 pub use overflow::name_overflows;
-pub(crate) use pool::Kin;
-pub use pool::{Config, PooledStack, Release, StackPool, Stats};
+pub use pool::{StackPool, Stats};
+pub(crate) use pooled::Kin;
+pub use pooled::PooledStack;

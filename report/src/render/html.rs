@@ -5,7 +5,7 @@ use askama::Template;
 use corolab_lab::workload::{self, Workload};
 
 use super::number::{fact, host_line, three};
-use super::{chart, curve, table};
+use super::{chart, curve, legs, table};
 use crate::summary::Summary;
 use crate::verdict::plain;
 
@@ -87,7 +87,7 @@ pub fn page(summary: &Summary) -> String {
         command: &summary.command,
         score: plain::score(&duels),
         headline: grid(&table::HEADLINE, table::headline(summary)),
-        controlled: grid(&table::CONTROLLED, table::controlled(summary)),
+        controlled: grid(&legs::CONTROLLED, legs::controlled(summary)),
         sentences: duels
             .iter()
             .map(|duel| Sentence {
@@ -104,7 +104,7 @@ pub fn page(summary: &Summary) -> String {
             .iter()
             .filter_map(|it| section(summary, it))
             .collect(),
-        memory: grid(&table::MEMORY, table::memory(summary)),
+        memory: grid(&legs::MEMORY, legs::memory(summary)),
         refused: grid(&table::REFUSED, table::refused(summary)),
         own_cost: grid(&table::OWN_COST, table::own_cost(summary)),
         empty: summary.instrument.map_or("unknown".to_owned(), |it| {

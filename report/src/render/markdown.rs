@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::number::host_line;
-use super::table;
+use super::{legs, table};
 use crate::summary::Summary;
 use crate::verdict::plain;
 
@@ -27,14 +27,14 @@ pub fn report(summary: &Summary) -> String {
     for duel in &duels {
         say(&format!("- {}", plain::sentence(duel)));
     }
-    let controlled = table::controlled(summary);
+    let controlled = legs::controlled(summary);
     if !controlled.is_empty() {
         say(&format!(
             "\n## The controlled experiment\n\nFibers and futures on the same scheduler. Measured by \
              `{}`.\n",
             summary.command
         ));
-        say(&grid(&table::CONTROLLED, &controlled));
+        say(&grid(&legs::CONTROLLED, &controlled));
     }
     say("\n## Every block\n");
     for block in &summary.blocks {
@@ -55,7 +55,7 @@ pub fn report(summary: &Summary) -> String {
     for (title, table) in [
         (
             "Memory of a waiting task",
-            grid(&table::MEMORY, &table::memory(summary)),
+            grid(&legs::MEMORY, &legs::memory(summary)),
         ),
         (
             "Without a figure",

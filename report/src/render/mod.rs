@@ -5,6 +5,7 @@ mod csv;
 mod curve;
 mod html;
 mod json;
+mod legs;
 mod markdown;
 mod number;
 mod scale;

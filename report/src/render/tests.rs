@@ -221,7 +221,7 @@ fn the_controlled_experiment_pairs_a_fiber_with_its_future_and_tells_of_modes() 
         .push("two modes: samples gather 1.7 apart".to_owned());
     summary.rows.push(fiber);
     assert_eq!(
-        table::controlled(&summary),
+        legs::controlled(&summary),
         [[
             "yield/tasks=2: tokio-current",
             "80.0 ns",
@@ -230,7 +230,7 @@ fn the_controlled_experiment_pairs_a_fiber_with_its_future_and_tells_of_modes() 
             "fiber; the fiber has two modes",
         ]]
     );
-    assert!(table::controlled(&fixture::summary()).is_empty());
+    assert!(legs::controlled(&fixture::summary()).is_empty());
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn memory_stands_with_its_mappings_and_the_time_of_making_lowest_first() {
     row("corosensei", "resident_per_task", "B", 4_176.0);
     row("corosensei", "maps", "mappings", 39.0);
     row("may", "resident_per_task", "B", 64.0);
-    let table = table::memory(&summary);
+    let table = legs::memory(&summary);
     let cells = |at: usize| table[at].each_ref().map(String::as_str);
     assert_eq!(cells(0)[1..3], ["may", "64 B"]);
     assert_eq!(cells(1)[1..3], ["corosensei", "4,176 B"]);
