@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
 use corolab_green::fiber::Fiber;
-use corolab_green::stack::{Config, StackError, StackPool, name_overflows};
+use corolab_green::stack::{Config, StackError, StackPool, Stats, name_overflows};
 use corolab_syscalls::process::{in_fork, signal_name};
 use corosensei::Coroutine;
 
@@ -163,6 +163,10 @@ fn where_mappings_end_protected_stacks_end_with_an_error() {
 fn forks() {
     let pool = StackPool::new().unwrap();
     let out = pool.stack(1).unwrap();
+    // Of a class that this thread has no cache of.
+    let theirs = pool.clone();
+    let others = std::thread::spawn(move || theirs.stack(1 << 20).unwrap());
+    let others = others.join().unwrap();
     drop(pool.stack(1).unwrap()); // one lies idle in this thread's cache
     // SAFETY: the test's other thread waits for this one and holds no lock.
     let ended = unsafe {
@@ -170,8 +174,10 @@ fn forks() {
             let refused = matches!(pool.stack(1), Err(StackError::Forked { .. }));
             let own = StackPool::new().and_then(|own| own.stack(1)).is_ok();
             let still = matches!(pool.stack(1), Err(StackError::Forked { .. }));
-            drop(out); // brought back to nobody
-            u8::from(!(refused && own && still))
+            drop((out, others)); // brought back to nobody
+            let unknown = pool.stats() == Stats::default();
+            let closed = matches!(pool.clone().close(), Err(StackError::Forked { .. }));
+            u8::from(!(refused && own && still && unknown && closed))
         })
     };
     assert_eq!(ended.unwrap().code(), Some(0));

@@ -40,6 +40,9 @@ pub(super) fn take(class: &Class) -> Result<usize, StackError> {
 #[inline]
 #[must_use = "it may free the class"]
 pub(super) fn put(class: &Class, base: usize) -> Option<Arc<Class>> {
+    if class.is_elsewhere() {
+        return None; // not even a cache is made: the class's lock may be held for ever
+    }
     let kept = CACHES.try_with(|caches| match caches.borrow_mut().of(class) {
         Some(cache) => {
             cache.push(base);

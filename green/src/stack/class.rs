@@ -97,14 +97,21 @@ impl Class {
     /// Whether it hands out stacks: not when closed, nor in a fork.
     #[inline]
     pub fn check(&self) -> Result<(), StackError> {
+        self.check_process()?;
+        if self.is_closed() {
+            return Err(StackError::Closed);
+        }
+        Ok(())
+    }
+
+    /// Whether this process is its maker's.
+    #[inline]
+    pub fn check_process(&self) -> Result<(), StackError> {
         if self.is_elsewhere() {
             return Err(StackError::Forked {
                 made_in: self.made_in,
                 here: std::process::id(),
             });
-        }
-        if self.is_closed() {
-            return Err(StackError::Closed);
         }
         Ok(())
     }
@@ -177,8 +184,11 @@ impl Class {
         standing
     }
 
-    /// How it stands.
+    /// How it stands; nothing is known of that in a fork.
     pub fn standing(&self) -> Standing {
+        if self.is_elsewhere() {
+            return Standing::default();
+        }
         self.depot().standing()
     }
 

@@ -62,7 +62,7 @@ impl StackPool {
             Some(guard) => guard.checked(regions)?,
             None => Guard::best(&regions),
         };
-        let mut sizes = config.classes.clone();
+        let mut sizes = config.classes;
         sizes.sort_unstable();
         sizes.dedup();
         let largest = isize::MAX as usize / 2;
@@ -115,7 +115,8 @@ impl StackPool {
         self.shared.guard
     }
 
-    /// How it stands. Exact while no other thread takes or returns a stack.
+    /// How it stands; zeros in a fork. Exact while no other thread takes or
+    /// returns a stack.
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();
         for class in &self.shared.classes {
@@ -134,8 +135,11 @@ impl StackPool {
     ///
     /// # Errors
     /// Stacks are out: they stay usable, and their memory goes when the last
-    /// one has come home.
+    /// one has come home. Or this process is a fork of the pool's.
     pub fn close(self) -> Result<(), StackError> {
+        for class in &self.shared.classes {
+            class.check_process()?;
+        }
         let (lent, cached) = self.shared.close();
         if lent == 0 {
             return Ok(());
