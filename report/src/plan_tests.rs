@@ -197,8 +197,7 @@ fn one_worker_count_takes_the_place_of_the_grids() {
     let mut seen = BTreeSet::new();
     for block in &planned.plan.blocks {
         assert!(seen.insert(block.id.clone()), "{} twice", block.id);
-        if workload::find(&block.workload).is_some_and(|it| it.layer == workload::Layer::Scheduled)
-        {
+        if workload::layer_of(&block.workload) == Some(workload::Layer::Scheduled) {
             assert_eq!(block.settings.workers, 2);
         }
     }
@@ -319,4 +318,24 @@ fn what_meets_the_limit_on_mappings_is_known_before() {
             .iter()
             .all(|id| !id.contains("hand-polled") && !id.contains("/call/"))
     );
+}
+
+#[test]
+fn what_takes_too_long_to_make_is_refused_by_the_quick_plan_and_done_by_the_full_one() {
+    let profiles = profiles();
+    let million = "switch/corosensei-pooled/live=1000000";
+    let quick = plan(&wish(&profiles));
+    let refused = quick
+        .refused
+        .iter()
+        .find(|refused| refused.condition.id() == million)
+        .unwrap();
+    assert_eq!(refused.status, Status::Infeasible);
+    assert!(refused.reason.contains("--full"), "{}", refused.reason);
+    let full = plan(&Wish {
+        scale: Scale::Full,
+        ..wish(&profiles)
+    });
+    let mut planned = full.plan.blocks.iter().flat_map(|block| &block.conditions);
+    assert!(planned.any(|condition| condition.id() == million));
 }

@@ -5,7 +5,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use corolab_syscalls::{affinity, clock, usage};
+use corolab_syscalls::usage::{self, Switches};
+use corolab_syscalls::{affinity, clock};
 
 use crate::contender::{Assignment, Contender};
 use crate::notes;
@@ -101,7 +102,11 @@ pub fn main(contenders: &[&Contender]) -> ExitCode {
     };
     let ended = panic::catch_unwind(AssertUnwindSafe(|| {
         let measure = find(contenders, &assignment)?.measure_of(&assignment.condition)?;
-        measure(&assignment, &mut OverWire { wire: &mut wire })
+        let mut turns = OverWire {
+            wire: &mut wire,
+            begun: Counts::default(),
+        };
+        measure(&assignment, &mut turns)
     }));
     let last = match ended {
         Ok(Ok(())) => FromChild::Done,
@@ -153,6 +158,8 @@ pub fn words(panic: &(dyn Any + Send)) -> String {
 /// Turns that the parent gives by passing the baton.
 struct OverWire<'w> {
     wire: &'w mut ChildEnd,
+    /// When the tasks of a workload that stands still were begun.
+    begun: Counts,
 }
 
 impl Turns for OverWire<'_> {
@@ -188,7 +195,10 @@ impl Turns for OverWire<'_> {
     fn begin(&mut self) -> Result<bool, Refusal> {
         self.say(&ready())?;
         match self.hear()? {
-            Some(ToChild::Turn { .. }) => Ok(true),
+            Some(ToChild::Turn { .. }) => {
+                self.begun = Counts::now();
+                Ok(true)
+            }
             None | Some(ToChild::End) => Ok(false),
             Some(other) => Err(Refusal::failed(format!(
                 "the parent said {other:?} to a workload that stands still"
@@ -197,16 +207,8 @@ impl Turns for OverWire<'_> {
     }
 
     fn stand(&mut self, tasks: u64, watch: Stopwatch) -> Result<(), Refusal> {
-        let (cpu, switches) = (clock::own_cpu_time(), usage::switches());
-        let switches = switches.unwrap_or_default();
-        self.say(&FromChild::Sample(Sample {
-            turn: 0,
-            ops: tasks,
-            wall_ns: nanos(watch.elapsed()),
-            cpu_ns: nanos(cpu.unwrap_or(Duration::ZERO)),
-            voluntary: switches.voluntary,
-            involuntary: switches.involuntary,
-        }))?;
+        let sample = self.begun.until_now(0, tasks, watch);
+        self.say(&FromChild::Sample(sample))?;
         self.hear().map(drop)
     }
 }
@@ -274,19 +276,38 @@ fn sample(
     expected: &dyn Fn(u64) -> u64,
     body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
 ) -> Result<Sample, Refusal> {
-    let cpu = || clock::own_cpu_time().unwrap_or(Duration::ZERO);
-    let switches = || usage::switches().unwrap_or_default();
-    let (cpu_before, before) = (cpu(), switches());
+    let before = Counts::now();
     let batch = checked(rounds, expected, body)?;
-    let (cpu_after, after) = (cpu(), switches());
-    Ok(Sample {
-        turn,
-        ops: rounds * round_ops,
-        wall_ns: nanos(batch.watch.elapsed()),
-        cpu_ns: nanos(cpu_after.saturating_sub(cpu_before)),
-        voluntary: after.voluntary - before.voluntary,
-        involuntary: after.involuntary - before.involuntary,
-    })
+    Ok(before.until_now(turn, rounds * round_ops, batch.watch))
+}
+
+/// What the kernel has counted of this process so far.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    cpu: Duration,
+    switches: Switches,
+}
+
+impl Counts {
+    fn now() -> Self {
+        Counts {
+            cpu: clock::own_cpu_time().unwrap_or(Duration::ZERO),
+            switches: usage::switches().unwrap_or_default(),
+        }
+    }
+
+    /// The sample of what was done and counted since.
+    fn until_now(self, turn: u32, ops: u64, watch: Stopwatch) -> Sample {
+        let now = Counts::now();
+        Sample {
+            turn,
+            ops,
+            wall_ns: nanos(watch.elapsed()),
+            cpu_ns: nanos(now.cpu.saturating_sub(self.cpu)),
+            voluntary: now.switches.voluntary - self.switches.voluntary,
+            involuntary: now.switches.involuntary - self.switches.involuntary,
+        }
+    }
 }
 
 /// A number of batches of a given length, without a parent: for tests and for
@@ -343,10 +364,7 @@ mod tests {
             lasting(Duration::from_micros(round))(rounds)
         };
         let rounds = settle(3_000_000, &|rounds| rounds, &mut body).unwrap();
-        assert!(
-            rounds > 1,
-            "a sample would be one round of a thousandth of its length"
-        );
+        assert!((2_900..=3_000).contains(&rounds), "{rounds} rounds of 1 µs");
     }
 
     #[test]

@@ -43,8 +43,7 @@ pub struct Launch<'a> {
 impl Launch<'_> {
     /// Whether its children make their tasks once, and then stand still.
     pub fn stands_still(&self) -> bool {
-        workload::find(&self.block.workload)
-            .is_some_and(|workload| workload.layer == Layer::Footprint)
+        workload::layer_of(&self.block.workload) == Some(Layer::Footprint)
     }
 }
 

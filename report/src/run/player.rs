@@ -262,6 +262,7 @@ impl Player {
             read.standing = standing;
             read.reason = read.reason.take().or(reason);
             read.took_ns = nanos(began.elapsed());
+            self.trial.threads = threads(id);
         }
         Ok(())
     }

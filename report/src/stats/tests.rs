@@ -1,9 +1,11 @@
 //! The summary of a made record: right values, closed forms, refusals.
 
-use corolab_lab::sample::Status;
+use corolab_lab::condition::{Condition, Params};
+use corolab_lab::sample::{Sample, Status};
 use proptest::prelude::*;
 
 use super::*;
+use crate::record::line::{Launch, Memory, Reading, Taken};
 
 fn row<'a>(summary: &'a Summary, id: &str) -> &'a crate::summary::Row {
     summary
@@ -122,4 +124,106 @@ proptest! {
         };
         prop_assert_eq!(sorted(a.ratios), sorted(b.ratios));
     }
+}
+
+/// A record of five launches of a hundred waiting tasks, with that memory.
+fn standing(memory: impl Fn(u32) -> Option<Memory>) -> Summary {
+    let condition = Condition {
+        workload: "footprint".into(),
+        contender: "corosensei".into(),
+        params: Params::new().with("n", 100).with("form", "bare"),
+    };
+    let mut manifest = fixture::manifest();
+    manifest.plan.blocks.truncate(1);
+    let block = &mut manifest.plan.blocks[0];
+    block.id = "footprint/n=100".into();
+    block.workload = "footprint".into();
+    block.conditions = vec![condition.clone()];
+    let of_launch = |launch: u32| {
+        let mut trial = crate::record::tests::trial("footprint/n=100", launch);
+        trial.condition = condition.clone();
+        trial.memory = memory(launch);
+        trial.notes = vec!["guard regions".into()];
+        let sample = Sample {
+            turn: 0,
+            ops: 100,
+            wall_ns: 200_000,
+            cpu_ns: 0,
+            voluntary: 0,
+            involuntary: 0,
+        };
+        [
+            Line::Sample(Taken {
+                block: "footprint/n=100".into(),
+                launch,
+                condition: condition.id(),
+                place: 0,
+                sample,
+            }),
+            Line::Trial(Box::new(trial)),
+            Line::Launch(Launch {
+                block: "footprint/n=100".into(),
+                launch,
+                session: 1,
+                turns: 1,
+                complete: true,
+                wall_ns: 1_000_000,
+                steal: None,
+            }),
+        ]
+    };
+    let lines: Vec<Line> = (0..5).flat_map(of_launch).collect();
+    summarise(&manifest, &fixture::host(), &lines)
+}
+
+fn reading(bytes: u64) -> Option<Reading> {
+    Some(Reading {
+        rss: 1_000_000 + bytes,
+        pss: 500_000 + bytes,
+        page_tables: 40_000 + bytes / 100,
+        maps: 30 + bytes / 100_000,
+    })
+}
+
+#[test]
+fn memory_is_what_the_tasks_added_for_each_of_them() {
+    let summary = standing(|launch| {
+        Some(Memory {
+            before: reading(0),
+            standing: reading(400_000 + u64::from(launch)),
+            reason: None,
+            took_ns: 1,
+        })
+    });
+    let of = |metric: &str| {
+        let row = row(
+            &summary,
+            &format!("footprint/corosensei/n=100,form=bare:{metric}"),
+        );
+        assert_eq!(row.notes[0], "guard regions");
+        row.figure.unwrap()
+    };
+    assert_eq!(of("rss_per_task").estimate, 4_000.02);
+    assert_eq!(of("resident_per_task").estimate, 4_040.02);
+    assert_eq!((of("maps").estimate, of("maps").launches), (34.0, 5));
+    assert_eq!(of("time_per_op").estimate, 2_000.0);
+    assert!(summary.rows.iter().all(|row| row.metric != "rate"));
+}
+
+#[test]
+fn memory_that_could_not_be_read_is_no_zero_but_a_reason() {
+    let summary = standing(|launch| {
+        Some(Memory {
+            before: reading(0),
+            standing: reading(400_000).filter(|_| launch != 3),
+            reason: (launch == 3).then(|| "/proc/7/status: hidden".to_owned()),
+            took_ns: 1,
+        })
+    });
+    let row = row(
+        &summary,
+        "footprint/corosensei/n=100,form=bare:resident_per_task",
+    );
+    assert_eq!((row.status, row.figure), (Status::NotSupported, None));
+    assert_eq!(row.reason.as_deref(), Some("/proc/7/status: hidden"));
 }

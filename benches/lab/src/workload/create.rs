@@ -100,18 +100,17 @@ impl Case {
                 "threads is 0: there is nobody to make a task",
             ));
         }
-        let reused = match params.word("form") {
-            None | Some(REUSED) => true,
-            Some(FRESH) => false,
-            Some(other) => {
-                return Err(Refusal::not_applicable(format!(
-                    "form={other}: memory is {REUSED} or {FRESH}"
-                )));
-            }
-        };
+        if let Some(other) = params
+            .word("form")
+            .filter(|word| ![REUSED, FRESH].contains(word))
+        {
+            return Err(Refusal::not_applicable(format!(
+                "form={other}: memory is {REUSED} or {FRESH}"
+            )));
+        }
         Ok(Case {
             touch: params.number("touch").unwrap_or(0),
-            reused,
+            reused: is_reused(params),
             threads,
         })
     }
@@ -125,7 +124,7 @@ impl Case {
 
 /// Whether a condition asks for memory that is used again.
 pub fn is_reused(params: &Params) -> bool {
-    params.word("form") == Some(REUSED)
+    params.word("form") != Some(FRESH)
 }
 
 /// Refuses `form=fresh` for whoever has no memory that could be fresh.

@@ -197,6 +197,11 @@ pub fn find(name: &str) -> Option<&'static Workload> {
     ALL.iter().find(|workload| workload.name == name).copied()
 }
 
+/// The layer of the workload of that name.
+pub fn layer_of(name: &str) -> Option<Layer> {
+    find(name).map(|workload| workload.layer)
+}
+
 /// Usable bytes of a stack unless a condition says otherwise: enough for a
 /// debug build that formats text.
 pub const STACK: u64 = 64 * 1024;
