@@ -101,7 +101,7 @@ impl Estimate<'_> {
         }
         // On a scheduler each batch makes its tasks anew: three batches find
         // the sample's length, and a turn has a prefix and a sample.
-        let anew = match workload::find(&condition.workload).map(|workload| workload.layer) {
+        let anew = match workload::layer_of(&condition.workload) {
             Some(Layer::Switch) => 0,
             Some(Layer::Footprint) => return START_NS + made,
             _ => remade,

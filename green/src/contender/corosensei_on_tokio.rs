@@ -171,8 +171,7 @@ impl<S: Stackful<Cx = Cx>> Channel<S> for Mpsc {
 
 fn admits_current(condition: &Condition) -> Result<(), Refusal> {
     admits_one_worker(condition)?;
-    footprint::only(footprint::TASK, &condition.params, ON_A_SCHEDULER)?;
-    ping_pong::one_kind_of_channel(&condition.params)
+    admits_multi(condition)
 }
 
 fn admits_multi(condition: &Condition) -> Result<(), Refusal> {

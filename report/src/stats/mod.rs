@@ -90,12 +90,11 @@ fn ratios(measured: &[Measured], block: &Block) -> Vec<Ratio> {
 }
 
 fn block_info(block: &Block) -> BlockInfo {
-    let workload = workload::find(&block.workload);
     let (_, params) = block.id.split_once('/').unwrap_or((&block.id, ""));
     BlockInfo {
         id: block.id.clone(),
         workload: block.workload.clone(),
-        layer: workload.map_or(workload::Layer::Scheduled, |workload| workload.layer),
+        layer: workload::layer_of(&block.workload).unwrap_or(workload::Layer::Scheduled),
         params: params.to_owned(),
         settings: block.settings.clone(),
         paired: paired(block.paired),

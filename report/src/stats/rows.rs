@@ -40,6 +40,13 @@ struct Standing {
     tasks: f64,
 }
 
+impl Standing {
+    /// By how much a figure grew, for each task.
+    fn per_task(&self, of: fn(Reading) -> u64) -> f64 {
+        (of(self.standing) as f64 - of(self.before) as f64) / self.tasks
+    }
+}
+
 fn time_per_op(sample: &Sample) -> f64 {
     sample.wall_ns as f64 / sample.ops as f64
 }
@@ -80,28 +87,21 @@ const METRICS: &[Metric] = &[
         name: "resident_per_task",
         unit: "B",
         better: "lower",
-        of: Source::Trial(|child| {
-            let resident = |reading: Reading| (reading.rss + reading.page_tables) as f64;
-            (resident(child.standing) - resident(child.before)) / child.tasks
-        }),
+        of: Source::Trial(|child| child.per_task(|reading| reading.rss + reading.page_tables)),
         layers: |layer| layer == Layer::Footprint,
     },
     Metric {
         name: "rss_per_task",
         unit: "B",
         better: "lower",
-        of: Source::Trial(|child| {
-            (child.standing.rss as f64 - child.before.rss as f64) / child.tasks
-        }),
+        of: Source::Trial(|child| child.per_task(|reading| reading.rss)),
         layers: |layer| layer == Layer::Footprint,
     },
     Metric {
         name: "pss_per_task",
         unit: "B",
         better: "lower",
-        of: Source::Trial(|child| {
-            (child.standing.pss as f64 - child.before.pss as f64) / child.tasks
-        }),
+        of: Source::Trial(|child| child.per_task(|reading| reading.pss)),
         layers: |layer| layer == Layer::Footprint,
     },
     Metric {
@@ -374,5 +374,5 @@ fn blank(manifest: &Manifest, block: &str, condition: &Condition) -> Row {
 }
 
 fn layer_of(workload: &str) -> Layer {
-    workload::find(workload).map_or(Layer::Scheduled, |workload| workload.layer)
+    workload::layer_of(workload).unwrap_or(Layer::Scheduled)
 }

@@ -192,7 +192,6 @@ mod tests {
                 "it needs the workload ",
                 "has no figure",
                 "no workload here",
-                "has no figure for",
             ];
             assert!(
                 told.iter().any(|words| claim.why.contains(words)),
