@@ -19,6 +19,7 @@ struct Page<'a> {
     score: String,
     headline: Grid,
     controlled: Grid,
+    heap: &'static str,
     sentences: Vec<Sentence>,
     curve: String,
     curve_figures: Grid,
@@ -87,6 +88,7 @@ pub fn page(summary: &Summary) -> String {
         command: &summary.command,
         score: plain::score(&duels),
         headline: grid(&table::HEADLINE, table::headline(summary)),
+        heap: legs::HEAP,
         controlled: grid(&legs::CONTROLLED, legs::controlled(summary)),
         sentences: duels
             .iter()

@@ -5,6 +5,11 @@ use super::number::{told, whole};
 use crate::summary::{Row, Summary};
 use crate::verdict::plain;
 
+/// What to know before a row with more than one worker is trusted.
+pub const HEAP: &str = "With more than one worker the heap decides too: whether what two workers \
+    write shares cache lines depends on what was allocated before, and can make a row of either side \
+    twice as dear in every launch. Another allocator, preloaded, tells.";
+
 /// Heads of the controlled experiment.
 pub const CONTROLLED: [&str; 5] = ["rows", "fiber", "future", "fiber ÷ future", "lower"];
 

@@ -30,8 +30,9 @@ pub fn report(summary: &Summary) -> String {
     let controlled = legs::controlled(summary);
     if !controlled.is_empty() {
         say(&format!(
-            "\n## The controlled experiment\n\nFibers and futures on the same scheduler. Measured by \
+            "\n## The controlled experiment\n\nFibers and futures on the same scheduler. {} Measured by \
              `{}`.\n",
+            legs::HEAP,
             summary.command
         ));
         say(&grid(&legs::CONTROLLED, &controlled));
