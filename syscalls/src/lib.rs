@@ -7,6 +7,7 @@
 //! | module | what it asks of the kernel |
 //! |---|---|
 //! | [`affinity`] | the CPUs that a thread may use, and which one it is on |
+//! | [`callee`] | what a task calls out to: the price list |
 //! | [`clock`] | clock resolution; CPU time of this and of another process |
 //! | [`fault`] | a sentence before a wrong access ends the process |
 //! | [`limits`] | how much of a thing a process may have |
@@ -15,6 +16,7 @@
 //! | [`usage`] | context switches of this process |
 
 pub mod affinity;
+pub mod callee;
 pub mod clock;
 pub mod fault;
 pub mod limits;

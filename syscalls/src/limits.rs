@@ -26,6 +26,37 @@ pub fn page_bytes() -> io::Result<u64> {
     u64::try_from(told).map_err(io::Error::other)
 }
 
+/// How many descriptors this process may have open (RLIMIT_NOFILE).
+///
+/// # Errors
+/// The kernel's.
+pub fn open_files() -> io::Result<u64> {
+    Ok(limit_on_files()?.rlim_cur)
+}
+
+/// Sets how many descriptors this process may have open, up to its hard limit.
+///
+/// # Errors
+/// The kernel's: more than the hard limit.
+pub fn allow_open_files(files: u64) -> io::Result<()> {
+    let limit = libc::rlimit {
+        rlim_cur: files,
+        ..limit_on_files()?
+    };
+    // SAFETY: `limit` is only read.
+    check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) }).map(drop)
+}
+
+fn limit_on_files() -> io::Result<libc::rlimit> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is writable for the whole call.
+    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) })?;
+    Ok(limit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
