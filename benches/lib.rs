@@ -8,6 +8,7 @@ use corolab_lab::condition::{Condition, Params, Settings};
 use corolab_lab::contender::{Assignment, Contender};
 use corolab_lab::control;
 use corolab_lab::sample::{Batch, Refusal};
+use corolab_lab::workload::foreign::SPAWN_BLOCKING;
 use corolab_lab::workload::{self, Scale};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion};
@@ -47,17 +48,20 @@ impl Turns for UnderCriterion<'_, '_> {
 
 /// Registers the quick grid of a workload, every contender at one worker.
 ///
-/// Conditions that need many stacks or a second worker are left to `corolab
-/// run`, which gives each a process of its own; so is `footprint`, which has no
-/// time to speak of.
+/// Conditions that need many stacks, a second worker or another thread are left
+/// to `corolab run`, which gives each a process of its own; so are those whose
+/// one batch stands for itself.
 pub fn targets(criterion: &mut Criterion, name: &str) {
     let workload = workload::find(name).expect("a workload of the lab");
     for block in (workload.grid)(Scale::Quick) {
-        if block.number("workers").unwrap_or(1) > 1 || block.number("live").unwrap_or(0) > 10_000 {
+        let once = (workload.once)(&workload.complete(&block, &[])).is_some();
+        let large = block.number("live").unwrap_or(0) > 10_000;
+        if once || large || block.number("workers").unwrap_or(1) > 1 {
             continue;
         }
         let mut group = criterion.benchmark_group(format!("{name}/{block}"));
-        for way in (workload.ways)(&block) {
+        let stays = |way: &&workload::Way| !way.contains(&("route", SPAWN_BLOCKING));
+        for way in (workload.ways)(&block).iter().filter(stays) {
             for contender in contenders() {
                 measure(&mut group, contender, name, workload.complete(&block, way));
             }

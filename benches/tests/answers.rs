@@ -55,7 +55,7 @@ fn every_answer_is_right_or_refused_with_a_reason() {
     for (workload, contender, params) in small() {
         for rounds in [1, 7, 1_000] {
             let name = format!("{}/{}/{params} x {rounds}", workload.name, contender.name);
-            let rounds = if workload.name == "spawn" {
+            let rounds = if ["spawn", "foreign"].contains(&workload.name) {
                 rounds.min(7)
             } else {
                 rounds
@@ -92,7 +92,7 @@ fn a_state_that_is_touched_gives_the_same_answer() {
 #[test]
 fn parameters_without_a_task_are_refused_by_everybody() {
     for workload in workload::ALL {
-        let counts = ["live", "tasks", "pairs", "batch", "threads", "n"];
+        let counts = ["live", "tasks", "pairs", "callers", "batch", "threads", "n"];
         let keys = workload.params.iter().map(|param| param.key);
         let nothing = keys.into_iter().find(|key| counts.contains(key)).unwrap();
         let params = workload.complete(&Params::new().with(nothing, 0), &[]);
@@ -106,4 +106,41 @@ fn parameters_without_a_task_are_refused_by_everybody() {
             );
         }
     }
+}
+
+/// Every callee by every route on every contender, alone and beside others, or a
+/// refusal that no child has to run for.
+#[test]
+fn every_call_comes_back_by_every_route_or_is_refused_before_it_is_made() {
+    let foreign = workload::find("foreign").unwrap();
+    let mut right = 0;
+    for block in (foreign.grid)(Scale::Full) {
+        // One worker, as above; and a batch of a size for tests.
+        let mut block = block.with("workers", 1);
+        if block.number("batch").is_some() {
+            block = block.with("batch", 1_000);
+        }
+        for way in (foreign.ways)(&block) {
+            let params = foreign.complete(&block, way);
+            for contender in contenders() {
+                // may has one stack size for a process.
+                if contender.name == "may" && params.number("stack") != Some(workload::STACK) {
+                    continue;
+                }
+                let name = format!("{}/{params}", contender.name);
+                let mut assignment = assignment(foreign, contender, params.clone());
+                assignment.settings.stack = params.number("stack").unwrap();
+                let Ok(measure) = contender.measure_of(&assignment.condition) else {
+                    continue;
+                };
+                let alone = &mut Alone {
+                    batches: 2,
+                    rounds: 3,
+                };
+                measure(&assignment, alone).unwrap_or_else(|why| panic!("{name}: {why}"));
+                right += 1;
+            }
+        }
+    }
+    assert!(right > 300, "only {right} conditions were measured");
 }

@@ -95,6 +95,7 @@ const MINE: Contender = Contender {
         Offer::not_offered("ping_pong", "the example brings no channel"),
         Offer::measured("spawn", workload::spawn::measure::<Mine>),
         Offer::measured("footprint", workload::footprint::measure::<Mine>),
+        Offer::not_offered("foreign", "say by which routes calls leave your tasks"),
     ],
     admits,
 };

@@ -225,6 +225,20 @@ impl Cx {
         self.park();
     }
 
+    /// Runs `work` on the stack of the thread that polls: for calls into code
+    /// that needs more stack than this fiber has. It takes as long as suspending
+    /// and resuming, and nobody else runs meanwhile. (`work` is `Send`, so that
+    /// it cannot wait through this context, from a stack that is not the
+    /// fiber's.)
+    ///
+    /// A panic inside comes out of here.
+    #[inline(always)]
+    pub fn on_parent_stack<T, F: FnOnce() -> T + Send>(&self, work: F) -> T {
+        // SAFETY: the yielder outlives the body that it was passed to, and a
+        // Cx is made in that body's frame and only ever lent out from there.
+        unsafe { self.yielder.as_ref() }.on_parent_stack(work)
+    }
+
     /// By this, others can wake the fiber.
     ///
     /// # Panics

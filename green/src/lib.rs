@@ -8,12 +8,14 @@
 //! file for each, and [`workload`] the twins of `corolab-stackless`. To bring
 //! a contender of your own, read `examples/bring_your_own.rs`.
 
+pub mod beside;
 pub mod ceiling;
 pub mod contender;
 pub mod fiber;
 pub mod gate;
 pub mod lab_scheduler;
 pub mod one_slot;
+pub mod route;
 mod seat;
 pub mod stack;
 pub mod stackful;

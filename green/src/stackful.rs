@@ -1,6 +1,7 @@
 //! What a stackful contender has to offer to be measured.
 
 use std::io;
+use std::time::Duration;
 
 use corolab_lab::condition::Settings;
 use corolab_lab::contender::Assignment;
@@ -102,6 +103,28 @@ pub trait Stackful: Sized + 'static {
 
     /// Lets the task go on, or its next [`Stackful::park`] return at once.
     fn unpark(unparker: Self::Unparker);
+}
+
+/// An optional capability: tasks that sleep.
+pub trait Timer: Stackful {
+    /// Waits for that long at the least, while others run.
+    fn sleep(cx: &Self::Cx, time: Duration);
+}
+
+/// An optional capability: a worker that hands its other tasks on before it
+/// blocks.
+pub trait BlockInPlace: Stackful {
+    /// Does `work` here, after the other tasks of this worker were handed on.
+    fn block_in_place<T, F: FnOnce() -> T>(work: F) -> T;
+}
+
+/// An optional capability: a hop to a thread that may block, and back.
+pub trait SpawnBlocking: Stackful {
+    /// Does `work` on another thread, and waits for it while others run.
+    fn spawn_blocking<T, F>(cx: &Self::Cx, work: F) -> T
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static;
 }
 
 /// An optional capability: a channel of numbers with room for one, between

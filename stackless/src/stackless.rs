@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::future::Future;
 use std::task::{Poll, Waker};
+use std::time::Duration;
 
 use corolab_lab::condition::Settings;
 use corolab_lab::sample::Refusal;
@@ -48,6 +49,28 @@ pub trait Stackless: Sized + 'static {
 
     /// Goes to the end of the run queue by the runtime's own call.
     fn yield_now(cx: &Self::Cx) -> impl Future<Output = ()> + Send;
+}
+
+/// An optional capability: tasks that sleep.
+pub trait Timer: Stackless {
+    /// Waits for that long at the least, while others run.
+    fn sleep(cx: &Self::Cx, time: Duration) -> impl Future<Output = ()> + Send;
+}
+
+/// An optional capability: a worker that hands its other tasks on before it
+/// blocks.
+pub trait BlockInPlace: Stackless {
+    /// Does `work` here, after the other tasks of this worker were handed on.
+    fn block_in_place<T, F: FnOnce() -> T>(work: F) -> T;
+}
+
+/// An optional capability: a hop to a thread that may block, and back.
+pub trait SpawnBlocking: Stackless {
+    /// Does `work` on another thread, and waits for it while others run.
+    fn spawn_blocking<T, F>(work: F) -> impl Future<Output = T> + Send
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static;
 }
 
 /// Goes to the end of the run queue by waking itself.

@@ -1,6 +1,7 @@
 //! The child's side of a trial: one condition, served turn by turn.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,10 +10,10 @@ use corolab_syscalls::usage::{self, Switches};
 use corolab_syscalls::{affinity, clock};
 
 use crate::contender::{Assignment, Contender};
-use crate::notes;
-use crate::sample::{Batch, Refusal, Sample};
+use crate::sample::{Batch, Counted, Refusal, Sample};
 use crate::stopwatch::{Calibration, Stopwatch, nanos};
 use crate::wire::{ChildEnd, FromChild, ToChild, VERSION};
+use crate::{heap, notes};
 
 /// Who decides how often a workload's body runs: the parent over the wire, a
 /// criterion target, or a test.
@@ -30,6 +31,25 @@ pub trait Turns {
         expected: &dyn Fn(u64) -> u64,
         body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
     ) -> Result<(), Refusal>;
+
+    /// For workloads of which one batch stands for itself: runs `body` once, and
+    /// neither warms it nor repeats it. It says how many operations it did;
+    /// that is what it should have computed, too.
+    ///
+    /// # Errors
+    /// What the body refuses, or a wrong answer.
+    fn once(
+        &mut self,
+        body: &mut dyn FnMut() -> Result<(u64, Batch), Refusal>,
+    ) -> Result<(), Refusal> {
+        let ops = Cell::new(0);
+        let mut once = |_| {
+            let (done, batch) = body()?;
+            ops.set(done);
+            Ok(batch)
+        };
+        checked(1, &|_| ops.get(), &mut once).map(drop)
+    }
 
     /// For workloads that make their tasks once and then stand still: everything
     /// but the tasks is there, and its memory can be read. Returns whether the
@@ -66,11 +86,14 @@ pub fn checked(
     if batch.answer == right {
         Ok(batch)
     } else {
-        Err(Refusal::failed(format!(
-            "wrong answer after {rounds} rounds: {} instead of {right}",
-            batch.answer
-        )))
+        Err(wrong(rounds, batch.answer, right))
     }
+}
+
+fn wrong(rounds: u64, answer: u64, right: u64) -> Refusal {
+    Refusal::failed(format!(
+        "wrong answer after {rounds} rounds: {answer} instead of {right}"
+    ))
 }
 
 /// The whole of a runner: speaks the wire for one of `contenders`.
@@ -184,12 +207,29 @@ impl Turns for OverWire<'_> {
                     checked(prefix(rounds), expected, body)?;
                     FromChild::Sample(sample(turn, rounds, round_ops, expected, body)?)
                 }
+                ToChild::Count => FromChild::Counted(counted(rounds, round_ops, expected, body)?),
                 ToChild::End => break,
                 ToChild::Begin(_) => return Err(Refusal::failed("a second begin on one wire")),
             };
             self.say(&answer)?;
         }
         Ok(())
+    }
+
+    fn once(
+        &mut self,
+        body: &mut dyn FnMut() -> Result<(u64, Batch), Refusal>,
+    ) -> Result<(), Refusal> {
+        if !self.begin()? {
+            return Ok(());
+        }
+        let (ops, batch) = body()?;
+        if batch.answer != ops {
+            return Err(wrong(ops, batch.answer, ops));
+        }
+        let sample = self.begun.until_now(0, ops, batch);
+        self.say(&FromChild::Sample(sample))?;
+        self.hear().map(drop)
     }
 
     fn begin(&mut self) -> Result<bool, Refusal> {
@@ -207,7 +247,7 @@ impl Turns for OverWire<'_> {
     }
 
     fn stand(&mut self, tasks: u64, watch: Stopwatch) -> Result<(), Refusal> {
-        let sample = self.begun.until_now(0, tasks, watch);
+        let sample = self.begun.until_now(0, tasks, Batch::new(watch, 0));
         self.say(&FromChild::Sample(sample))?;
         self.hear().map(drop)
     }
@@ -278,7 +318,24 @@ fn sample(
 ) -> Result<Sample, Refusal> {
     let before = Counts::now();
     let batch = checked(rounds, expected, body)?;
-    Ok(before.until_now(turn, rounds * round_ops, batch.watch))
+    Ok(before.until_now(turn, rounds * round_ops, batch))
+}
+
+/// One batch with the heap counted, after another that has brought everything
+/// to where it stays.
+fn counted(
+    rounds: u64,
+    round_ops: u64,
+    expected: &dyn Fn(u64) -> u64,
+    body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
+) -> Result<Counted, Refusal> {
+    checked(rounds, expected, body)?;
+    let counts = heap::begin();
+    let batch = checked(rounds, expected, body)?;
+    Ok(Counted {
+        ops: rounds * round_ops,
+        asked: batch.watch.asked().filter(|_| counts),
+    })
 }
 
 /// What the kernel has counted of this process so far.
@@ -297,15 +354,16 @@ impl Counts {
     }
 
     /// The sample of what was done and counted since.
-    fn until_now(self, turn: u32, ops: u64, watch: Stopwatch) -> Sample {
+    fn until_now(self, turn: u32, ops: u64, batch: Batch) -> Sample {
         let now = Counts::now();
         Sample {
             turn,
             ops,
-            wall_ns: nanos(watch.elapsed()),
+            wall_ns: nanos(batch.watch.elapsed()),
             cpu_ns: nanos(now.cpu.saturating_sub(self.cpu)),
             voluntary: now.switches.voluntary - self.switches.voluntary,
             involuntary: now.switches.involuntary - self.switches.involuntary,
+            tails: batch.tails,
         }
     }
 }
@@ -341,10 +399,10 @@ mod tests {
     /// A body that says it has taken that long a round.
     fn lasting(round: Duration) -> impl FnMut(u64) -> Result<Batch, Refusal> {
         move |rounds| {
-            Ok(Batch {
-                watch: Stopwatch::having_run(round * u32::try_from(rounds).unwrap()),
-                answer: rounds,
-            })
+            Ok(Batch::new(
+                Stopwatch::having_run(round * u32::try_from(rounds).unwrap()),
+                rounds,
+            ))
         }
     }
 

@@ -11,10 +11,13 @@ use crate::contender::{Assignment, Contender, Family, Offer};
 use crate::crew::Crew;
 use crate::sample::{Batch, Refusal};
 use crate::stopwatch::Stopwatch;
+use corolab_syscalls::callee::Callee;
+
 use crate::workload::create::Written;
+use crate::workload::foreign::{self, Ground};
 use crate::workload::switch::{self, Own, Robin, Roll, Touched};
 use crate::workload::{create, footprint, ping_pong, spawn, yield_now};
-use crate::{versions, with_touched_words, with_written_bytes};
+use crate::{versions, with_callee, with_touched_words, with_written_bytes};
 
 fn switch(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
     let case = switch::Case::of(assignment)?;
@@ -44,7 +47,7 @@ fn switch_with<T: Touched>(case: switch::Case, turns: &mut dyn Turns) -> Result<
         }
         watch.stop();
         let answer = roll.call(|| robin.visited(resumes).for_each(|at| tasks[at]()));
-        Ok(Batch { watch, answer })
+        Ok(Batch::new(watch, answer))
     })
 }
 
@@ -60,7 +63,7 @@ fn create_with<B: Written>(case: create::Case, turns: &mut dyn Turns) -> Result<
         watch.start();
         let answer = crew.work(rounds)?;
         watch.stop();
-        Ok(Batch { watch, answer })
+        Ok(Batch::new(watch, answer))
     })
 }
 
@@ -120,7 +123,7 @@ fn yield_now(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
             answer += task * count;
         }
         watch.stop();
-        Ok(Batch { watch, answer })
+        Ok(Batch::new(watch, answer))
     })
 }
 
@@ -137,7 +140,7 @@ fn ping_pong(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
             }
         }
         watch.stop();
-        Ok(Batch { watch, answer })
+        Ok(Batch::new(watch, answer))
     })
 }
 
@@ -154,11 +157,48 @@ fn spawn(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> 
             }
         }
         watch.stop();
-        Ok(Batch { watch, answer })
+        Ok(Batch::new(watch, answer))
     })
 }
 
+fn foreign(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    let case = foreign::Case::of(assignment)?;
+    let dynamic = assignment.condition.params.word("route") == Some(foreign::DYN);
+    with_callee!(case.callee, foreign_calling(case, dynamic, turns))
+}
+
+fn foreign_calling<K: Callee>(
+    case: foreign::Case,
+    dynamic: bool,
+    turns: &mut dyn Turns,
+) -> Result<(), Refusal> {
+    let callee = case.equip::<K>()?.remove(0);
+    let calls = if dynamic {
+        foreign::through_object::<K>
+    } else {
+        foreign::direct::<K>
+    };
+    case.serve(turns, &mut |rounds| {
+        let mut watch = Stopwatch::new();
+        watch.start();
+        let answer = calls(&callee, rounds).map_err(|why| case.refused(&why, 0))?;
+        watch.stop();
+        Ok(Batch::new(watch, answer))
+    })
+}
+
+const NO_TASK: &str = "a plain call leaves no task: direct is measured";
+
+const LACKS: &[foreign::Lack] = &[
+    (foreign::PARENT_STACK, foreign::senseless, NO_TASK),
+    (foreign::BIG_STACK, foreign::senseless, NO_TASK),
+    (foreign::SUSPEND, foreign::senseless, NO_TASK),
+    (foreign::BLOCK_IN_PLACE, foreign::senseless, NO_TASK),
+    (foreign::SPAWN_BLOCKING, foreign::senseless, NO_TASK),
+];
+
 fn admits(condition: &Condition) -> Result<(), Refusal> {
+    foreign::admits(condition, Ground::Thread, false, LACKS)?;
     switch::one_layout(&condition.params)?;
     create::no_memory_of_its_own(&condition.params)?;
     footprint::only(
@@ -187,6 +227,7 @@ pub const CALL: Contender = Contender {
         Offer::measured("ping_pong", ping_pong),
         Offer::measured("spawn", spawn),
         Offer::measured("footprint", footprint),
+        Offer::measured("foreign", foreign),
     ],
     admits,
 };

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::heap::Asked;
 use crate::stopwatch::Stopwatch;
+use crate::tails::Tails;
 
 /// How a row of the report ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -85,12 +87,42 @@ impl Refusal {
 }
 
 /// What one call of a workload's body gives back: its time and its answer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Batch {
     /// Started and stopped in the workload's text.
     pub watch: Stopwatch,
     /// What the tasks computed, to be compared off the clock.
     pub answer: u64,
+    /// Distributions that it tells beside.
+    pub tails: Tails,
+}
+
+impl Batch {
+    /// A batch that tells no distribution.
+    pub fn new(watch: Stopwatch, answer: u64) -> Self {
+        Batch {
+            watch,
+            answer,
+            tails: Tails::default(),
+        }
+    }
+
+    /// The same batch with these distributions.
+    #[must_use]
+    pub fn telling(mut self, tails: Tails) -> Self {
+        self.tails.merge(tails);
+        self
+    }
+
+    /// Both as one: one window around both, the sum of their answers, all
+    /// values of both.
+    #[must_use]
+    pub fn beside(self, other: Batch) -> Self {
+        let mut both = Batch::new(self.watch.around(other.watch), self.answer + other.answer);
+        both.tails = self.tails;
+        both.tails.merge(other.tails);
+        both
+    }
 }
 
 /// One timed batch of a turn.
@@ -109,4 +141,17 @@ pub struct Sample {
     pub voluntary: u64,
     /// Involuntary context switches around the batch.
     pub involuntary: u64,
+    /// Distributions that the batch told.
+    #[serde(default, skip_serializing_if = "Tails::is_empty")]
+    pub tails: Tails,
+}
+
+/// What one batch asked of the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Operations in the batch.
+    pub ops: u64,
+    /// What was asked while the clock ran; `None` where the child's allocator
+    /// does not count.
+    pub asked: Option<Asked>,
 }

@@ -3,14 +3,19 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use crate::heap::{self, Asked};
+
 /// Time from `start` to `stop`, read from the monotonic clock.
 ///
 /// A workload's text has exactly one `watch.start()` and one `watch.stop()`,
-/// at the same line of both twins.
+/// at the same line of both twins. Where the heap is counted, what was asked of
+/// it in the same window is known too.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch {
     started: Instant,
-    elapsed: Duration,
+    stopped: Instant,
+    asked: Option<Asked>,
+    asked_then: Option<Asked>,
 }
 
 impl Stopwatch {
@@ -20,36 +25,69 @@ impl Stopwatch {
         reason = "a default clock would hide a reading of it"
     )]
     pub fn new() -> Self {
+        let now = Instant::now();
         Stopwatch {
-            started: Instant::now(),
-            elapsed: Duration::ZERO,
+            started: now,
+            stopped: now,
+            asked: None,
+            asked_then: None,
         }
     }
 
     /// One that has run for that long.
     #[cfg(test)]
     pub fn having_run(elapsed: Duration) -> Self {
-        Stopwatch {
-            elapsed,
-            ..Self::new()
-        }
+        let mut watch = Self::new();
+        watch.stopped = watch.started + elapsed;
+        watch
     }
 
     /// Opens the timed window.
     #[inline(always)]
     pub fn start(&mut self) {
+        self.asked = heap::asked();
         self.started = Instant::now();
     }
 
     /// Closes the timed window.
     #[inline(always)]
     pub fn stop(&mut self) {
-        self.elapsed = self.started.elapsed();
+        self.stopped = Instant::now();
+        self.asked_then = heap::asked();
     }
 
     /// Length of the window.
     pub fn elapsed(&self) -> Duration {
-        self.elapsed
+        self.stopped.saturating_duration_since(self.started)
+    }
+
+    /// What the process asked of the heap within the window; `None` where that
+    /// is not counted.
+    pub fn asked(&self) -> Option<Asked> {
+        Some(self.asked_then?.since(self.asked?))
+    }
+
+    /// One window around both: from the first start to the last stop.
+    #[must_use]
+    pub fn around(self, other: Stopwatch) -> Stopwatch {
+        let (first, last) = (
+            if self.started <= other.started {
+                self
+            } else {
+                other
+            },
+            if self.stopped >= other.stopped {
+                self
+            } else {
+                other
+            },
+        );
+        Stopwatch {
+            started: first.started,
+            stopped: last.stopped,
+            asked: first.asked,
+            asked_then: last.asked_then,
+        }
     }
 }
 
@@ -185,6 +223,16 @@ mod tests {
         std::thread::sleep(Duration::from_millis(1));
         assert!(read >= Duration::from_millis(2));
         assert_eq!(watch.elapsed(), read, "a stopped watch stands still");
+    }
+
+    #[test]
+    fn around_two_windows_is_from_the_first_start_to_the_last_stop() {
+        let (mut early, mut late) = (Stopwatch::new(), Stopwatch::new());
+        late.started = early.started + Duration::from_millis(2);
+        early.stopped = early.started + Duration::from_millis(3);
+        late.stopped = early.started + Duration::from_millis(7);
+        assert_eq!(early.around(late).elapsed(), Duration::from_millis(7));
+        assert_eq!(late.around(early).elapsed(), Duration::from_millis(7));
     }
 
     #[test]

@@ -14,8 +14,12 @@
 //! done, then exit            ->
 //! ```
 //!
-//! A workload that makes its tasks once and then stands still is asked for one
-//! turn without `warm`: `ready` comes before the tasks, `sample` when they wait.
+//! A workload whose one batch stands for itself (or that makes its tasks once
+//! and then stands still) is asked for one turn without `warm`: `ready` comes
+//! before the tasks, `sample` when the batch is done or the tasks wait.
+//!
+//! In a trial of the heap, `count` and `counted` stand where a turn and its
+//! sample would: one batch, with everything counted that is asked of the heap.
 //!
 //! The baton is `warm` or `turn`: between its answer and the next message a
 //! child blocks on its pipe and uses no CPU. Standard output and error stay
@@ -28,11 +32,11 @@ use std::os::fd::{OwnedFd, RawFd};
 use serde::{Deserialize, Serialize};
 
 use crate::contender::{Assignment, Profile};
-use crate::sample::{Refusal, Sample};
+use crate::sample::{Counted, Refusal, Sample};
 use crate::stopwatch::Calibration;
 
 /// Version of this contract; a child of another version is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Environment variable with the two descriptors: `reading,writing`, as the
 /// child sees them.
@@ -54,6 +58,8 @@ pub enum ToChild {
         /// Number of the turn within the launch, from 0.
         turn: u32,
     },
+    /// Do one batch and count what it asks of the heap.
+    Count,
     /// Drop the tasks, check that all ended, and exit.
     End,
 }
@@ -88,6 +94,8 @@ pub enum FromChild {
     },
     /// The answer to a turn.
     Sample(Sample),
+    /// The answer to `count`.
+    Counted(Counted),
     /// Instead of any of these: why not. The child then exits.
     Refused(Refusal),
     /// The answer to `end`.

@@ -8,12 +8,15 @@ use corolab_lab::condition::Condition;
 use corolab_lab::contender::{Assignment, Contender, Family, Offer, admits_one_worker};
 use corolab_lab::sample::Refusal;
 use corolab_lab::versions;
+use corolab_lab::workload::foreign::{self, Ground};
 use corolab_lab::workload::{create, footprint, ping_pong, switch, yield_now};
 use corosensei::Yielder;
 use corosensei::stack::DefaultStack;
 
+use crate::ceiling::ceiling;
 use crate::lab_scheduler::LabScheduler;
 use crate::one_slot::OneSlot;
+use crate::route::{Direct, Dyn, KeptStack, ParentStack, Route, Suspend};
 use crate::stackful::{Coroutine, stack_bytes};
 use crate::workload;
 
@@ -80,8 +83,45 @@ fn footprint(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
     }
 }
 
+fn foreign(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    let large = DefaultStack::new(foreign::BIG).map_err(|why| ceiling(&why, 0, 1))?;
+    foreign_bare::<Corosensei, _>(assignment, turns, KeptStack::new(large))
+}
+
+/// The routes of a bare coroutine of corosensei, on whatever stacks.
+///
+/// # Errors
+/// The refusal that becomes the row.
+pub fn foreign_bare<C, L>(
+    assignment: &Assignment,
+    turns: &mut dyn Turns,
+    large: L,
+) -> Result<(), Refusal>
+where
+    C: for<'y> Coroutine<Yielder<'y> = &'y Yielder<(), ()>>,
+    L: for<'y> Route<&'y Yielder<(), ()>> + Clone + 'static,
+{
+    use workload::foreign::measure_bare;
+    match assignment.condition.params.word("route") {
+        Some(foreign::DYN) => measure_bare::<C, _>(assignment, turns, |_| Dyn),
+        Some(foreign::PARENT_STACK) => measure_bare::<C, _>(assignment, turns, |_| ParentStack),
+        Some(foreign::BIG_STACK) => measure_bare::<C, _>(assignment, turns, move |_| large.clone()),
+        Some(foreign::SUSPEND) => measure_bare::<C, _>(assignment, turns, Suspend::<C>::by),
+        _ => measure_bare::<C, _>(assignment, turns, |_| Direct),
+    }
+}
+
+const NOBODY_ELSE: &str = "it has no scheduler whose other tasks could run meanwhile";
+
+/// Routes that no bare coroutine has.
+pub const BARE_LACKS: &[foreign::Lack] = &[
+    (foreign::BLOCK_IN_PLACE, foreign::senseless, NOBODY_ELSE),
+    (foreign::SPAWN_BLOCKING, foreign::senseless, NOBODY_ELSE),
+];
+
 fn admits(condition: &Condition) -> Result<(), Refusal> {
     admits_one_worker(condition)?;
+    foreign::admits(condition, Ground::OwnStack, false, BARE_LACKS)?;
     switch::one_layout(&condition.params)?;
     yield_now::one_way_to_yield(&condition.params)?;
     ping_pong::one_kind_of_channel(&condition.params)
@@ -107,6 +147,7 @@ pub const CONTENDER: Contender = Contender {
         ),
         Offer::measured("spawn", workload::spawn::measure::<LabScheduler>),
         Offer::measured("footprint", footprint),
+        Offer::measured("foreign", foreign),
     ],
     admits,
 };

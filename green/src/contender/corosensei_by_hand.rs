@@ -62,7 +62,7 @@ fn measure_touching<T: Touched>(
                 tasks[at].resume(());
             }
         });
-        Ok(Batch { watch, answer })
+        Ok(Batch::new(watch, answer))
     })?;
     roll.end(|| {
         for task in &mut tasks {
@@ -92,6 +92,7 @@ pub const CONTENDER: Contender = Contender {
         Offer::not_applicable("ping_pong", "only the switch workload is priced by hand"),
         Offer::not_applicable("spawn", "only the switch workload is priced by hand"),
         Offer::not_applicable("footprint", "only the switch workload is priced by hand"),
+        Offer::not_applicable("foreign", "only the switch workload is priced by hand"),
     ],
     admits,
 };

@@ -4,20 +4,24 @@
 
 use std::io;
 use std::pin::pin;
+use std::time::Duration;
 
+use corolab_lab::child::Turns;
 use corolab_lab::condition::{Condition, Settings};
-use corolab_lab::contender::{Contender, Family, Offer, admits_one_worker};
+use corolab_lab::contender::{Assignment, Contender, Family, Offer, admits_one_worker};
 use corolab_lab::sample::{Refusal, Status};
-use corolab_lab::versions;
+use corolab_lab::workload::foreign::{self, Ground};
 use corolab_lab::workload::{footprint, ping_pong};
+use corolab_lab::{notes, versions};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task;
 
-use super::corosensei_pooled::pool;
+use super::corosensei_pooled::{large_stacks, pool};
 use crate::fiber::{Cx, Fiber};
+use crate::route::{Direct, Dyn, Hop, InPlace, ParentStack};
 use crate::stack::{Config, StackPool};
-use crate::stackful::{Channel, Stackful, stack_bytes};
+use crate::stackful::{BlockInPlace, Channel, SpawnBlocking, Stackful, Timer, stack_bytes};
 use crate::workload;
 
 /// The scheduler on the thread that runs it.
@@ -145,6 +149,75 @@ impl Stackful for OnTokioMulti {
     on_tokio!();
 }
 
+/// The optional parts that both schedulers share.
+macro_rules! capabilities {
+    ($($scheduler:ty),*) => {$(
+        impl Timer for $scheduler {
+            #[inline(always)] // as above
+            fn sleep(cx: &Cx, time: Duration) {
+                cx.wait(tokio::time::sleep(time));
+            }
+        }
+
+        impl SpawnBlocking for $scheduler {
+            #[inline(always)] // as above
+            fn spawn_blocking<T, F>(cx: &Cx, work: F) -> T
+            where
+                T: Send + 'static,
+                F: FnOnce() -> T + Send + 'static,
+            {
+                joined(cx.wait(task::spawn_blocking(work)))
+            }
+        }
+    )*};
+}
+
+capabilities!(OnTokioCurrent, OnTokioMulti);
+
+impl BlockInPlace for OnTokioMulti {
+    fn block_in_place<T, F: FnOnce() -> T>(work: F) -> T {
+        task::block_in_place(work)
+    }
+}
+
+fn foreign<S: Timer + SpawnBlocking + Stackful<Cx = Cx>>(
+    assignment: &Assignment,
+    turns: &mut dyn Turns,
+) -> Result<(), Refusal> {
+    use workload::foreign::measure;
+    match assignment.condition.params.word("route") {
+        Some(foreign::DYN) => measure::<S, _>(assignment, turns, || Dyn),
+        Some(foreign::PARENT_STACK) => measure::<S, _>(assignment, turns, || ParentStack),
+        Some(foreign::BIG_STACK) => {
+            let large = large_stacks()?;
+            measure::<S, _>(assignment, turns, move || large.clone())
+        }
+        Some(foreign::SPAWN_BLOCKING) => measure::<S, _>(assignment, turns, Hop::<S>::new),
+        _ => measure::<S, _>(assignment, turns, || Direct),
+    }
+}
+
+fn foreign_multi(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    if assignment.condition.params.word("route") != Some(foreign::BLOCK_IN_PLACE) {
+        return foreign::<OnTokioMulti>(assignment, turns);
+    }
+    notes::say(foreign::HANDED_ON);
+    let route = InPlace::<OnTokioMulti>::new;
+    workload::foreign::measure::<OnTokioMulti, _>(assignment, turns, route)
+}
+
+const LACKS: &[foreign::Lack] = &[(
+    foreign::SUSPEND,
+    foreign::senseless,
+    "whoever resumes it is polled by tokio's scheduler; parent-stack calls from that stack",
+)];
+
+const NO_OTHER_WORKER: &[foreign::Lack] = &[(
+    foreign::BLOCK_IN_PLACE,
+    foreign::senseless,
+    "block_in_place panics on the current-thread scheduler: there is no other worker to hand tasks to",
+)];
+
 /// tokio's bounded channel with room for one.
 pub struct Mpsc;
 
@@ -171,10 +244,12 @@ impl<S: Stackful<Cx = Cx>> Channel<S> for Mpsc {
 
 fn admits_current(condition: &Condition) -> Result<(), Refusal> {
     admits_one_worker(condition)?;
+    foreign::admits(condition, Ground::OwnStack, true, NO_OTHER_WORKER)?;
     admits_multi(condition)
 }
 
 fn admits_multi(condition: &Condition) -> Result<(), Refusal> {
+    foreign::admits(condition, Ground::OwnStack, true, LACKS)?;
     footprint::only(footprint::TASK, &condition.params, ON_A_SCHEDULER)?;
     ping_pong::one_kind_of_channel(&condition.params)
 }
@@ -212,6 +287,7 @@ pub const CURRENT: Contender = Contender {
         ),
         Offer::measured("spawn", workload::spawn::measure::<OnTokioCurrent>),
         Offer::measured("footprint", workload::footprint::measure::<OnTokioCurrent>),
+        Offer::measured("foreign", foreign::<OnTokioCurrent>),
     ],
     admits: admits_current,
 };
@@ -236,6 +312,7 @@ pub const MULTI: Contender = Contender {
         ),
         Offer::measured("spawn", workload::spawn::measure::<OnTokioMulti>),
         Offer::measured("footprint", workload::footprint::measure::<OnTokioMulti>),
+        Offer::measured("foreign", foreign_multi),
     ],
     admits: admits_multi,
 };

@@ -2,13 +2,17 @@
 
 use std::io;
 
+use corolab_lab::child::Turns;
 use corolab_lab::condition::Condition;
 use corolab_lab::contender::{Assignment, Contender, Family, Offer};
 use corolab_lab::sample::{Refusal, Status};
+use corolab_lab::workload::foreign::{self, Ground};
 use corolab_lab::workload::{create, footprint, switch};
 use corolab_lab::{notes, versions};
 use corosensei::Yielder;
 
+use super::corosensei::{BARE_LACKS, foreign_bare};
+use crate::route::BigStack;
 use crate::stack::{Colours, Config, PooledStack, Release, StackPool, name_overflows};
 use crate::stackful::{Coroutine, stack_bytes};
 use crate::workload;
@@ -87,7 +91,20 @@ pub fn pool(config: Config, bytes: usize) -> Result<StackPool, Refusal> {
     Ok(pool)
 }
 
+fn foreign(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    foreign_bare::<Pooled, _>(assignment, turns, large_stacks()?)
+}
+
+/// The route by stacks of a pool that are large enough for most foreign code.
+///
+/// # Errors
+/// What the machine does not have.
+pub fn large_stacks() -> Result<BigStack, Refusal> {
+    pool(Config::default(), foreign::BIG).map(BigStack)
+}
+
 fn admits(condition: &Condition) -> Result<(), Refusal> {
+    foreign::admits(condition, Ground::OwnStack, false, BARE_LACKS)?;
     footprint::only(
         footprint::BARE,
         &condition.params,
@@ -114,6 +131,7 @@ pub const CONTENDER: Contender = Contender {
         Offer::not_offered("ping_pong", NO_SCHEDULER),
         Offer::not_offered("spawn", NO_SCHEDULER),
         Offer::measured("footprint", workload::footprint::measure_bare::<Pooled>),
+        Offer::measured("foreign", foreign),
     ],
     admits,
 };

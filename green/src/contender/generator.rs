@@ -4,14 +4,17 @@ use std::io;
 use std::mem::transmute;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use corolab_lab::child::words;
+use corolab_lab::child::{Turns, words};
 use corolab_lab::condition::Condition;
 use corolab_lab::contender::{Assignment, Contender, Family, Offer};
 use corolab_lab::sample::Refusal;
 use corolab_lab::versions;
+use corolab_lab::workload::foreign::{self, Ground};
 use corolab_lab::workload::{create, footprint, switch};
 use generator::{Gn, LocalGenerator, Scope};
 
+use super::corosensei::BARE_LACKS;
+use crate::route::{Direct, Dyn, Suspend};
 use crate::stackful::{Coroutine, stack_bytes};
 use crate::workload;
 
@@ -84,8 +87,29 @@ pub struct Stacks {
     reused: bool,
 }
 
+fn foreign(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    use workload::foreign::measure_bare;
+    match assignment.condition.params.word("route") {
+        Some(foreign::DYN) => measure_bare::<Generator, _>(assignment, turns, |_| Dyn),
+        Some(foreign::SUSPEND) => {
+            measure_bare::<Generator, _>(assignment, turns, Suspend::<Generator>::by)
+        }
+        _ => measure_bare::<Generator, _>(assignment, turns, |_| Direct),
+    }
+}
+
+/// Routes that the crate does not offer.
+pub const NO_OTHER_STACK: &[foreign::Lack] = &[
+    (foreign::PARENT_STACK, foreign::not_offered, ONLY_ITS_OWN),
+    (foreign::BIG_STACK, foreign::not_offered, ONLY_ITS_OWN),
+];
+
+const ONLY_ITS_OWN: &str = "generator has no call that runs a function on another stack";
+
 fn admits(condition: &Condition) -> Result<(), Refusal> {
     switch::one_layout(&condition.params)?;
+    foreign::admits(condition, Ground::OwnStack, false, BARE_LACKS)?;
+    foreign::admits(condition, Ground::OwnStack, false, NO_OTHER_STACK)?;
     footprint::only(
         footprint::BARE,
         &condition.params,
@@ -113,6 +137,7 @@ pub const CONTENDER: Contender = Contender {
         ),
         Offer::not_offered("spawn", "generator has no scheduler; may is its scheduler"),
         Offer::measured("footprint", workload::footprint::measure_bare::<Generator>),
+        Offer::measured("foreign", foreign),
     ],
     admits,
 };

@@ -1,17 +1,22 @@
 //! may: a whole stackful runtime, with its own scheduler and channels.
 
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use corolab_lab::child::Turns;
 use corolab_lab::condition::{Condition, Settings};
 use corolab_lab::contender::{Assignment, Contender, Family, Offer};
 use corolab_lab::sample::{Refusal, Status};
-use corolab_lab::versions;
+use corolab_lab::workload::foreign::{self, Ground};
 use corolab_lab::workload::{footprint, ping_pong, yield_now};
+use corolab_lab::{notes, versions};
 use may::coroutine;
+use tokio::runtime::{Builder, Runtime};
 
-use crate::stackful::{Channel, Stackful, stack_bytes};
+use super::generator::NO_OTHER_STACK;
+use crate::route::{Direct, Dyn, Hop};
+use crate::stackful::{Channel, SpawnBlocking, Stackful, Timer, stack_bytes};
 use crate::workload;
 
 /// The process's one may scheduler.
@@ -106,6 +111,73 @@ fn join<T>(task: coroutine::JoinHandle<T>) -> T {
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+impl Timer for May {
+    fn sleep(_: &Cx, time: Duration) {
+        coroutine::sleep(time);
+    }
+}
+
+/// may has no threads for work that blocks. Here it borrows tokio's, so that
+/// everybody hops to the same pool; the way back is may's own.
+impl SpawnBlocking for May {
+    fn spawn_blocking<T, F>(_: &Cx, work: F) -> T
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        let done = Arc::new(Mutex::new(None));
+        let (tell, caller) = (done.clone(), coroutine::current());
+        blocking_threads().spawn_blocking(move || {
+            let value = work();
+            *tell.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            caller.unpark();
+        });
+        loop {
+            let value = done.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match value {
+                Some(value) => return value,
+                None => coroutine::park(),
+            }
+        }
+    }
+}
+
+fn blocking_threads() -> &'static Runtime {
+    static THREADS: OnceLock<Runtime> = OnceLock::new();
+    THREADS.get_or_init(|| {
+        let runtime = Builder::new_current_thread().build();
+        runtime.expect("a runtime that has neither timers nor sockets")
+    })
+}
+
+fn foreign(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    use workload::foreign::measure;
+    if foreign::Case::of(assignment)?.beside {
+        notes::say(
+            "a coroutine that sleeps goes on upon may's timer thread, which no call of a worker \
+             blocks: its heartbeat beats on while those that were ready stand still",
+        );
+    }
+    match assignment.condition.params.word("route") {
+        Some(foreign::DYN) => measure::<May, _>(assignment, turns, || Dyn),
+        Some(foreign::SPAWN_BLOCKING) => measure::<May, _>(assignment, turns, Hop::<May>::new),
+        _ => measure::<May, _>(assignment, turns, || Direct),
+    }
+}
+
+const LACKS: &[foreign::Lack] = &[
+    (
+        foreign::SUSPEND,
+        foreign::senseless,
+        "whoever resumes it is may's scheduler, which makes no calls for its coroutines",
+    ),
+    (
+        foreign::BLOCK_IN_PLACE,
+        foreign::not_offered,
+        "may has nothing for calls that block; its documentation asks not to make them",
+    ),
+];
+
 /// may's channel for many senders; it has no bound, and a ping-pong never has
 /// more than one message in it.
 pub struct Mpsc;
@@ -166,6 +238,8 @@ fn ping_pong(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
 const ON_A_SCHEDULER: &str = "coroutines of may are on its scheduler; form=task is measured";
 
 fn admits(condition: &Condition) -> Result<(), Refusal> {
+    foreign::admits(condition, Ground::OwnStack, true, LACKS)?;
+    foreign::admits(condition, Ground::OwnStack, true, NO_OTHER_STACK)?;
     footprint::only(footprint::TASK, &condition.params, ON_A_SCHEDULER)?;
     yield_now::one_way_to_yield(&condition.params)
 }
@@ -194,6 +268,7 @@ pub const CONTENDER: Contender = Contender {
         Offer::measured("ping_pong", ping_pong),
         Offer::measured("spawn", workload::spawn::measure::<May>),
         Offer::measured("footprint", workload::footprint::measure::<May>),
+        Offer::measured("foreign", foreign),
     ],
     admits,
 };

@@ -3,14 +3,18 @@
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
+use std::time::Duration;
 
+use corolab_lab::child::Turns;
 use corolab_lab::condition::{Condition, Settings};
-use corolab_lab::contender::{Contender, Family, Offer};
+use corolab_lab::contender::{Assignment, Contender, Family, Offer};
 use corolab_lab::sample::Refusal;
 use corolab_lab::versions;
+use corolab_lab::workload::foreign::{self, Ground};
 use corolab_lab::workload::{footprint, ping_pong, yield_now};
 
-use crate::stackful::{Channel, Stackful, stack_bytes};
+use crate::route::{Direct, Dyn};
+use crate::stackful::{Channel, Stackful, Timer, stack_bytes};
 use crate::workload;
 
 /// The kernel's scheduler; the child's CPU set bounds its workers.
@@ -86,6 +90,12 @@ fn join<T>(task: thread::JoinHandle<T>) -> T {
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+impl Timer for OsThread {
+    fn sleep(_: &Cx, time: Duration) {
+        thread::sleep(time);
+    }
+}
+
 /// The standard library's bounded channel, with room for one.
 pub struct Sync;
 
@@ -110,9 +120,28 @@ impl Channel<OsThread> for Sync {
     }
 }
 
+fn foreign(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    use workload::foreign::measure;
+    match assignment.condition.params.word("route") {
+        Some(foreign::DYN) => measure::<OsThread, _>(assignment, turns, || Dyn),
+        _ => measure::<OsThread, _>(assignment, turns, || Direct),
+    }
+}
+
+const ITS_OWN: &str = "a thread calls from a stack of its own and may block: direct is measured";
+
+const LACKS: &[foreign::Lack] = &[
+    (foreign::PARENT_STACK, foreign::senseless, ITS_OWN),
+    (foreign::BIG_STACK, foreign::senseless, ITS_OWN),
+    (foreign::SUSPEND, foreign::senseless, ITS_OWN),
+    (foreign::BLOCK_IN_PLACE, foreign::senseless, ITS_OWN),
+    (foreign::SPAWN_BLOCKING, foreign::senseless, ITS_OWN),
+];
+
 const ON_A_SCHEDULER: &str = "threads are on the kernel's scheduler; form=task is measured";
 
 fn admits(condition: &Condition) -> Result<(), Refusal> {
+    foreign::admits(condition, Ground::OwnStack, true, LACKS)?;
     footprint::only(footprint::TASK, &condition.params, ON_A_SCHEDULER)?;
     yield_now::one_way_to_yield(&condition.params)?;
     ping_pong::one_kind_of_channel(&condition.params)
@@ -141,6 +170,7 @@ pub const CONTENDER: Contender = Contender {
         Offer::measured("ping_pong", workload::ping_pong::measure::<OsThread, Sync>),
         Offer::measured("spawn", workload::spawn::measure::<OsThread>),
         Offer::measured("footprint", workload::footprint::measure::<OsThread>),
+        Offer::measured("foreign", foreign),
     ],
     admits,
 };

@@ -42,7 +42,7 @@ fn measure_writing<C: Coroutine, B: Written>(
         watch.start();
         let answer = crew.work(rounds)?;
         watch.stop();
-        Ok(Batch { watch, answer })
+        Ok(Batch::new(watch, answer))
     })
 }
 

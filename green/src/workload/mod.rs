@@ -3,6 +3,7 @@
 
 pub mod create;
 pub mod footprint;
+pub mod foreign;
 pub mod ping_pong;
 pub mod spawn;
 pub mod switch;

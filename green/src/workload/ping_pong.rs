@@ -61,7 +61,7 @@ fn batch<S: Stackful, C: Channel<S>>(
     for task in tasks {
         answer += S::join(cx, task);
     }
-    Ok(Batch { watch, answer })
+    Ok(Batch::new(watch, answer))
 }
 
 fn near<S: Stackful, C: Channel<S>>(

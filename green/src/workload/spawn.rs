@@ -36,5 +36,5 @@ fn batches<S: Stackful>(cx: &S::Cx, case: Case, rounds: u64) -> Result<Batch, Re
         }
     }
     watch.stop();
-    Ok(Batch { watch, answer })
+    Ok(Batch::new(watch, answer))
 }

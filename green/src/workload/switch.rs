@@ -51,7 +51,7 @@ fn measure_touching<C: Coroutine, T: Touched>(
         }
         watch.stop();
         let answer = roll.call(|| robin.visited(resumes).for_each(|at| tasks[at].resume()));
-        Ok(Batch { watch, answer })
+        Ok(Batch::new(watch, answer))
     })?;
     roll.end(|| tasks.iter_mut().for_each(C::resume));
     Ok(())

@@ -47,7 +47,7 @@ fn batch<S: Stackful>(cx: &S::Cx, case: Case, rounds: u64) -> Result<Batch, Refu
     for task in tasks {
         answer += S::join(cx, task);
     }
-    Ok(Batch { watch, answer })
+    Ok(Batch::new(watch, answer))
 }
 
 fn task<S: Stackful>(

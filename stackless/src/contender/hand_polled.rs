@@ -6,10 +6,12 @@ use corolab_lab::condition::Condition;
 use corolab_lab::contender::{Assignment, Contender, Family, Offer, admits_one_worker};
 use corolab_lab::sample::Refusal;
 use corolab_lab::versions;
+use corolab_lab::workload::foreign::{self, Ground};
 use corolab_lab::workload::{footprint, ping_pong, switch, yield_now};
 
 use crate::lab_scheduler::LabScheduler;
 use crate::one_slot::OneSlot;
+use crate::route::{Direct, Dyn, Suspend};
 use crate::workload;
 
 fn footprint(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
@@ -20,8 +22,28 @@ fn footprint(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
     }
 }
 
+fn foreign(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    use workload::foreign::measure_bare;
+    match assignment.condition.params.word("route") {
+        Some(foreign::DYN) => measure_bare(assignment, turns, |_| Dyn),
+        Some(foreign::SUSPEND) => measure_bare(assignment, turns, Suspend::by),
+        _ => measure_bare(assignment, turns, |_| Direct),
+    }
+}
+
+const ON_ITS_THREAD: &str = "a future is polled on its thread's stack already; direct is measured";
+const NOBODY_ELSE: &str = "it has no scheduler whose other tasks could run meanwhile";
+
+const LACKS: &[foreign::Lack] = &[
+    (foreign::PARENT_STACK, foreign::senseless, ON_ITS_THREAD),
+    (foreign::BIG_STACK, foreign::senseless, ON_ITS_THREAD),
+    (foreign::BLOCK_IN_PLACE, foreign::senseless, NOBODY_ELSE),
+    (foreign::SPAWN_BLOCKING, foreign::senseless, NOBODY_ELSE),
+];
+
 fn admits(condition: &Condition) -> Result<(), Refusal> {
     admits_one_worker(condition)?;
+    foreign::admits(condition, Ground::Thread, false, LACKS)?;
     switch::one_layout(&condition.params)?;
     yield_now::one_way_to_yield(&condition.params)?;
     ping_pong::one_kind_of_channel(&condition.params)
@@ -48,6 +70,7 @@ pub const CONTENDER: Contender = Contender {
         ),
         Offer::measured("spawn", workload::spawn::measure::<LabScheduler>),
         Offer::measured("footprint", footprint),
+        Offer::measured("foreign", foreign),
     ],
     admits,
 };

@@ -1,17 +1,21 @@
 //! tokio: the current-thread and the multi-thread scheduler.
 
 use std::future::Future;
+use std::time::Duration;
 
+use corolab_lab::child::Turns;
 use corolab_lab::condition::{Condition, Settings};
-use corolab_lab::contender::{Contender, Family, Offer, admits_one_worker};
+use corolab_lab::contender::{Assignment, Contender, Family, Offer, admits_one_worker};
 use corolab_lab::sample::{Refusal, Status};
-use corolab_lab::versions;
+use corolab_lab::workload::foreign::{self, Ground};
 use corolab_lab::workload::{footprint, ping_pong};
+use corolab_lab::{notes, versions};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task;
 
-use crate::stackless::{Channel, Stackless};
+use crate::route::{Direct, Dyn, Hop, InPlace};
+use crate::stackless::{BlockInPlace, Channel, SpawnBlocking, Stackless, Timer};
 use crate::workload;
 
 /// The scheduler on the thread that runs it.
@@ -101,6 +105,75 @@ impl Stackless for TokioMulti {
     on_tokio!();
 }
 
+/// The optional parts that both schedulers share.
+macro_rules! capabilities {
+    ($($scheduler:ty),*) => {$(
+        impl Timer for $scheduler {
+            fn sleep(_: &Cx, time: Duration) -> impl Future<Output = ()> + Send {
+                tokio::time::sleep(time)
+            }
+        }
+
+        impl SpawnBlocking for $scheduler {
+            async fn spawn_blocking<T, F>(work: F) -> T
+            where
+                T: Send + 'static,
+                F: FnOnce() -> T + Send + 'static,
+            {
+                joined(task::spawn_blocking(work).await)
+            }
+        }
+    )*};
+}
+
+capabilities!(TokioCurrent, TokioMulti);
+
+impl BlockInPlace for TokioMulti {
+    fn block_in_place<T, F: FnOnce() -> T>(work: F) -> T {
+        task::block_in_place(work)
+    }
+}
+
+fn foreign<S: Timer + SpawnBlocking>(
+    assignment: &Assignment,
+    turns: &mut dyn Turns,
+) -> Result<(), Refusal> {
+    match assignment.condition.params.word("route") {
+        Some(foreign::DYN) => workload::foreign::measure::<S, Dyn>(assignment, turns, || Dyn),
+        Some(foreign::SPAWN_BLOCKING) => {
+            workload::foreign::measure::<S, Hop<S>>(assignment, turns, Hop::new)
+        }
+        _ => workload::foreign::measure::<S, Direct>(assignment, turns, || Direct),
+    }
+}
+
+fn foreign_multi(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    if assignment.condition.params.word("route") != Some(foreign::BLOCK_IN_PLACE) {
+        return foreign::<TokioMulti>(assignment, turns);
+    }
+    notes::say(foreign::HANDED_ON);
+    let route = InPlace::<TokioMulti>::new;
+    workload::foreign::measure::<TokioMulti, _>(assignment, turns, route)
+}
+
+const ON_ITS_THREAD: &str = "a future is polled on its thread's stack already; direct is measured";
+
+const LACKS: &[foreign::Lack] = &[
+    (foreign::PARENT_STACK, foreign::senseless, ON_ITS_THREAD),
+    (foreign::BIG_STACK, foreign::senseless, ON_ITS_THREAD),
+    (
+        foreign::SUSPEND,
+        foreign::senseless,
+        "whoever polls it is tokio's scheduler, which makes no calls for its tasks",
+    ),
+];
+
+const NO_OTHER_WORKER: &[foreign::Lack] = &[(
+    foreign::BLOCK_IN_PLACE,
+    foreign::senseless,
+    "block_in_place panics on the current-thread scheduler: there is no other worker to hand tasks to",
+)];
+
 /// tokio's bounded channel with room for one.
 pub struct Mpsc;
 
@@ -127,10 +200,12 @@ impl Channel for Mpsc {
 
 fn admits_current(condition: &Condition) -> Result<(), Refusal> {
     admits_one_worker(condition)?;
+    foreign::admits(condition, Ground::Thread, true, NO_OTHER_WORKER)?;
     admits_multi(condition)
 }
 
 fn admits_multi(condition: &Condition) -> Result<(), Refusal> {
+    foreign::admits(condition, Ground::Thread, true, LACKS)?;
     footprint::only(footprint::TASK, &condition.params, ON_A_SCHEDULER)?;
     ping_pong::one_kind_of_channel(&condition.params)
 }
@@ -168,6 +243,7 @@ pub const CURRENT: Contender = Contender {
         ),
         Offer::measured("spawn", workload::spawn::measure::<TokioCurrent>),
         Offer::measured("footprint", workload::footprint::measure::<TokioCurrent>),
+        Offer::measured("foreign", foreign::<TokioCurrent>),
     ],
     admits: admits_current,
 };
@@ -192,6 +268,7 @@ pub const MULTI: Contender = Contender {
         ),
         Offer::measured("spawn", workload::spawn::measure::<TokioMulti>),
         Offer::measured("footprint", workload::footprint::measure::<TokioMulti>),
+        Offer::measured("foreign", foreign_multi),
     ],
     admits: admits_multi,
 };

@@ -63,7 +63,7 @@ fn yield_now(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
             for task in tasks {
                 answer += task.await.unwrap();
             }
-            Batch { watch, answer }
+            Batch::new(watch, answer)
         });
         runtime
             .block_on(root)
@@ -113,7 +113,7 @@ fn ping_pong(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refus
             for task in tasks {
                 answer += task.await.unwrap();
             }
-            Batch { watch, answer }
+            Batch::new(watch, answer)
         });
         runtime
             .block_on(root)
@@ -139,7 +139,7 @@ fn spawn(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> 
                 }
             }
             watch.stop();
-            Batch { watch, answer }
+            Batch::new(watch, answer)
         });
         runtime
             .block_on(root)
@@ -169,6 +169,10 @@ pub const CONTENDER: Contender = Contender {
         Offer::measured("ping_pong", ping_pong),
         Offer::measured("spawn", spawn),
         Offer::not_applicable("footprint", "it prices time; tokio-current has this row"),
+        Offer::not_applicable(
+            "foreign",
+            "the direct loop is one for everybody; tokio-current has it",
+        ),
     ],
     admits,
 };

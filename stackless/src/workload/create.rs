@@ -33,7 +33,7 @@ fn measure_writing<B: Written>(case: Case, turns: &mut dyn Turns) -> Result<(), 
         watch.start();
         let answer = crew.work(rounds)?;
         watch.stop();
-        Ok(Batch { watch, answer })
+        Ok(Batch::new(watch, answer))
     })
 }
 

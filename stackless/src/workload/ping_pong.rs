@@ -60,7 +60,7 @@ async fn batch<S: Stackless, C: Channel>(
     for task in tasks {
         answer += S::join(&cx, task).await;
     }
-    Ok(Batch { watch, answer })
+    Ok(Batch::new(watch, answer))
 }
 
 async fn near<C: Channel>(

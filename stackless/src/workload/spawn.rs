@@ -38,5 +38,5 @@ async fn batches<S: Stackless>(cx: S::Cx, case: Case, rounds: u64) -> Result<Bat
         }
     }
     watch.stop();
-    Ok(Batch { watch, answer })
+    Ok(Batch::new(watch, answer))
 }

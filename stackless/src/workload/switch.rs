@@ -45,7 +45,7 @@ fn measure_touching<T: Touched>(case: Case, turns: &mut dyn Turns) -> Result<(),
         }
         watch.stop();
         let answer = roll.call(|| robin.visited(resumes).for_each(|at| resume(&mut tasks[at])));
-        Ok(Batch { watch, answer })
+        Ok(Batch::new(watch, answer))
     })?;
     roll.end(|| tasks.iter_mut().for_each(resume));
     Ok(())

@@ -50,7 +50,7 @@ async fn batch<S: Stackless>(cx: S::Cx, case: Case, rounds: u64) -> Result<Batch
     for task in tasks {
         answer += S::join(&cx, task).await;
     }
-    Ok(Batch { watch, answer })
+    Ok(Batch::new(watch, answer))
 }
 
 async fn task<S: Stackless>(

@@ -34,9 +34,12 @@ pub const WORKLOAD: Workload = Workload {
         STACK_PARAM,
     ],
     grid,
+    more: super::no_more,
     ways: |_| &[&[("form", REUSED)], &[("form", FRESH)]],
     tasks: |params| params.number("threads").unwrap_or(1),
     state: |params| params.number("touch").unwrap_or(0),
+    once: super::by_turns,
+    heap: false,
 };
 
 /// The task has the memory of the one before it.

@@ -26,9 +26,12 @@ pub const WORKLOAD: Workload = Workload {
         STACK_PARAM,
     ],
     grid,
+    more: super::no_more,
     ways: |_| &[&[("form", TASK)], &[("form", BARE)]],
     tasks: |params| params.number("n").unwrap_or(0),
     state: |_| 64,
+    once: |_| Some(0),
+    heap: false,
 };
 
 /// Tasks on a scheduler.

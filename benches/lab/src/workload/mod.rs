@@ -6,6 +6,7 @@
 
 pub mod create;
 pub mod footprint;
+pub mod foreign;
 pub mod ping_pong;
 pub mod spawn;
 pub mod switch;
@@ -30,6 +31,8 @@ pub enum Layer {
     Scheduled,
     /// Tasks that wait, and the memory they occupy.
     Footprint,
+    /// Calls out of a task.
+    Foreign,
 }
 
 impl Layer {
@@ -39,6 +42,7 @@ impl Layer {
             Layer::Switch => "switch",
             Layer::Scheduled => "scheduled",
             Layer::Footprint => "footprint",
+            Layer::Foreign => "foreign",
         }
     }
 }
@@ -141,12 +145,30 @@ pub struct Workload {
     pub params: &'static [Param],
     /// Values of the block parameters, one entry for each block.
     pub grid: fn(Scale) -> Vec<Params>,
+    /// Further blocks, which the quick plan has where a filter asks for them: it
+    /// has no time for everything that belongs to every question.
+    pub more: fn() -> Vec<Params>,
     /// Values of the row parameters in a block, one entry for each way.
     pub ways: fn(&Params) -> &'static [Way],
     /// Tasks that are alive at once.
     pub tasks: fn(&Params) -> u64,
     /// Bytes of its own state that each of them holds.
     pub state: fn(&Params) -> u64,
+    /// Nanoseconds that the one batch of a block lasts which is neither warmed
+    /// nor repeated within a launch; `None` where samples are taken by turns.
+    pub once: fn(&Params) -> Option<u64>,
+    /// Whether what a batch asks of the heap is counted, in trials of its own.
+    pub heap: bool,
+}
+
+/// No further blocks.
+fn no_more() -> Vec<Params> {
+    Vec::new()
+}
+
+/// Samples are taken by turns.
+fn by_turns(_: &Params) -> Option<u64> {
+    None
 }
 
 impl Workload {
@@ -190,6 +212,7 @@ pub const ALL: &[&Workload] = &[
     &ping_pong::WORKLOAD,
     &spawn::WORKLOAD,
     &footprint::WORKLOAD,
+    &foreign::WORKLOAD,
 ];
 
 /// The workload of that name.
@@ -222,10 +245,10 @@ mod tests {
     #[test]
     fn every_block_of_every_grid_gives_every_declared_parameter() {
         for workload in ALL {
-            for scale in [Scale::Smoke, Scale::Quick, Scale::Full] {
-                let grid = (workload.grid)(scale);
-                assert!(!grid.is_empty(), "{} at {scale:?}", workload.name);
-                for block in grid {
+            let grids = [Scale::Smoke, Scale::Quick, Scale::Full].map(workload.grid);
+            for grid in grids {
+                assert!(!grid.is_empty(), "{}", workload.name);
+                for block in grid.into_iter().chain((workload.more)()) {
                     for way in (workload.ways)(&block) {
                         let params = workload.complete(&block, way);
                         let keys: Vec<_> = params.iter().map(|(key, _)| key).collect();

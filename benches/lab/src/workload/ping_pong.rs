@@ -26,9 +26,12 @@ pub const WORKLOAD: Workload = Workload {
         STACK_PARAM,
     ],
     grid,
+    more: super::no_more,
     ways: |_| &[&[("queue", MPSC)], &[("queue", SPSC)]],
     tasks: |params| 2 * params.number("pairs").unwrap_or(0),
     state: |_| 128,
+    once: super::by_turns,
+    heap: false,
 };
 
 /// A channel for many senders.

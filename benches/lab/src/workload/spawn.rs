@@ -25,9 +25,12 @@ pub const WORKLOAD: Workload = Workload {
         STACK_PARAM,
     ],
     grid,
+    more: super::no_more,
     ways: |_| &[&[]],
     tasks: |params| params.number("batch").unwrap_or(0),
     state: |_| 128,
+    once: super::by_turns,
+    heap: false,
 };
 
 fn grid(scale: Scale) -> Vec<Params> {

@@ -36,9 +36,12 @@ pub const WORKLOAD: Workload = Workload {
         STACK_PARAM,
     ],
     grid,
+    more: super::no_more,
     ways,
     tasks: |params| params.number("live").unwrap_or(0),
     state: |params| params.number("touch").unwrap_or(0),
+    once: super::by_turns,
+    heap: false,
 };
 
 /// Stack tops lie apart by cache lines.

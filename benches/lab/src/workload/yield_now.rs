@@ -25,9 +25,12 @@ pub const WORKLOAD: Workload = Workload {
         STACK_PARAM,
     ],
     grid,
+    more: super::no_more,
     ways: |_| &[&[("wake", YIELD_NOW)], &[("wake", SELF_WAKE)]],
     tasks: |params| params.number("tasks").unwrap_or(0),
     state: |_| 0,
+    once: super::by_turns,
+    heap: false,
 };
 
 /// The runtime's own call for it.
