@@ -49,7 +49,9 @@ impl Estimate<'_> {
             };
             u64::from(launches) * self.child_ns(condition, plan, turns)
         };
-        conditions.map(each).sum()
+        let blocks = plan.blocks.iter().filter(|block| block.counts_heap());
+        let counting = blocks.map(|block| self.launch_ns(block, plan, 1));
+        conditions.map(each).sum::<u64>() + counting.sum::<u64>()
     }
 
     /// Whether a condition has more tasks than the limit on mappings leaves
@@ -103,9 +105,13 @@ impl Estimate<'_> {
         // the sample's length, and a turn has a prefix and a sample.
         let anew = match workload::layer_of(&condition.workload) {
             Some(Layer::Switch) => 0,
-            Some(Layer::Footprint) => return START_NS + made,
             _ => remade,
         };
+        let once = workload::find(&condition.workload)
+            .and_then(|workload| (workload.once)(&condition.params));
+        if let Some(lasts) = once {
+            return START_NS + made + lasts;
+        }
         let warm = plan.sample_ns * 2 + 3 * anew;
         let turn = plan.sample_ns * 9 / 8 + BATON_NS + 2 * anew;
         START_NS + made + warm + turn * u64::from(turns)

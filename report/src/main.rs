@@ -19,6 +19,12 @@ mod verdict;
 use std::io;
 use std::process::ExitCode;
 
+use corolab_lab::heap::Counting;
+
+/// Children of this program can be told to count what they ask of the heap.
+#[global_allocator]
+static HEAP: Counting = Counting;
+
 /// Says a line on standard error; a reader that has gone is no error.
 #[macro_export]
 macro_rules! tell {

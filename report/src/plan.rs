@@ -15,8 +15,11 @@ use crate::record::manifest::{Block, Paired, Plan};
 
 /// Launches that every condition gets at the least.
 pub const FEWEST_LAUNCHES: u32 = 5;
-/// Length of a sample, ns, except in a smoke run.
+/// Length of a sample of the full plan, ns.
 pub const SAMPLE_NS: u64 = 3_000_000;
+/// Length of a sample of the quick plan, ns: the shortest that the method was
+/// tried with.
+const QUICK_SAMPLE_NS: u64 = 2_000_000;
 /// Turns that a launch keeps when the budget is short.
 pub const FEWEST_TURNS: u32 = 5;
 
@@ -67,7 +70,7 @@ pub struct Planned {
 pub fn plan(wish: &Wish<'_>) -> Planned {
     let (launches, turns, sample_ns, budget_ns) = match wish.scale {
         Scale::Smoke => (1, 2, 500_000, None),
-        Scale::Quick => (FEWEST_LAUNCHES, 10, SAMPLE_NS, Some(85_000_000_000)),
+        Scale::Quick => (FEWEST_LAUNCHES, 8, QUICK_SAMPLE_NS, Some(85_000_000_000)),
         Scale::Full => (12, 20, SAMPLE_NS, None),
     };
     let mut plan = Plan {
@@ -115,7 +118,11 @@ pub fn plan(wish: &Wish<'_>) -> Planned {
 /// Blocks of a workload, at the wished worker count if there is one.
 fn grid(workload: &Workload, wish: &Wish<'_>) -> Vec<Params> {
     let mut blocks = Vec::new();
-    for params in (workload.grid)(wish.scale) {
+    let mut all = (workload.grid)(wish.scale);
+    if wish.scale == Scale::Quick && wish.filter.is_some() {
+        all.extend((workload.more)());
+    }
+    for params in all {
         let params = match wish.workers {
             Some(workers) if params.get("workers").is_some() => params.with("workers", workers),
             _ => params,

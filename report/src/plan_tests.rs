@@ -139,7 +139,7 @@ fn filters_choose_rows_and_engines_keep_the_control() {
     });
     assert_eq!(condition.plan.blocks[0].conditions.len(), 1);
     let without = plan(&Wish {
-        filter_not: regex("^(switch|create|yield|spawn|footprint)/"),
+        filter_not: regex("^(switch|create|yield|spawn|footprint|foreign)/"),
         ..wish(&profiles)
     });
     assert!(ids(&without).iter().all(|id| id.starts_with("ping_pong/")));
@@ -234,7 +234,7 @@ fn numbers_and_order_of_every_scale() {
     let profiles = profiles();
     for (scale, launches, turns) in [
         (Scale::Smoke, 1, 2),
-        (Scale::Quick, 5, 10),
+        (Scale::Quick, 5, 8),
         (Scale::Full, 12, 20),
     ] {
         let planned = plan(&Wish {

@@ -56,6 +56,9 @@ pub struct Instrument {
     pub added_ns_per_op: f64,
     /// Smallest step of the clock, largest over all children, ns.
     pub tick_ns: f64,
+    /// A cycle of the CPU, median over all children, ns; `None` where no child
+    /// could tell.
+    pub cycle_ns: Option<f64>,
 }
 
 /// What is equal within a block.

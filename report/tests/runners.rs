@@ -91,7 +91,7 @@ fn measure(_: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
             misbehave(&manner);
         }
         let answer = rounds + u64::from(manner == "wrong" && batches == 5);
-        Ok(Batch { watch, answer })
+        Ok(Batch::new(watch, answer))
     })
 }
 
@@ -389,7 +389,7 @@ fn a_runner_of_another_wire_is_told_both_versions() {
     let output = run(&["run", "--dry-run", "--runner", path.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said(&output).contains("version 99 of the wire, this corolab version 1"),
+        said(&output).contains("version 99 of the wire, this corolab version 2"),
         "{}",
         said(&output)
     );

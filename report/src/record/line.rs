@@ -2,7 +2,7 @@
 //! which it was seen. The file is only ever appended to.
 
 use corolab_lab::condition::Condition;
-use corolab_lab::sample::{Sample, Status};
+use corolab_lab::sample::{Counted, Sample, Status};
 use corolab_lab::stopwatch::Calibration;
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +91,9 @@ pub struct Trial {
     /// is about that.
     #[serde(default)]
     pub memory: Option<Memory>,
+    /// What one batch asked of the heap, in a trial of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
     /// Time from its start until its tasks stood, ns.
     pub made_ns: Option<u64>,
     /// CPU time that it used while another child held the baton, ns.
@@ -137,6 +140,9 @@ pub struct Launch {
     pub launch: u32,
     /// Session that did it.
     pub session: u32,
+    /// Whether its children counted what they ask of the heap, and no time.
+    #[serde(default)]
+    pub heap: bool,
     /// Turns that every living child finished.
     pub turns: u32,
     /// Whether it ran to its planned end (or to its share of the budget); a

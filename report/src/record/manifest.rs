@@ -2,7 +2,7 @@
 
 use corolab_lab::condition::{Condition, Settings};
 use corolab_lab::contender::Profile;
-use corolab_lab::workload::Scale;
+use corolab_lab::workload::{self, Scale};
 use serde::{Deserialize, Serialize};
 
 /// The schema that this program writes and reads.
@@ -67,6 +67,22 @@ pub struct Block {
     pub paired: Paired,
     /// Bytes that its children need together, roughly.
     pub memory: u64,
+}
+
+impl Block {
+    /// Nanoseconds that the one batch of its children lasts which is neither
+    /// warmed nor repeated; `None` where they take samples by turns.
+    pub fn once(&self) -> Option<u64> {
+        let workload = workload::find(&self.workload)?;
+        (workload.once)(&self.conditions.first()?.params)
+    }
+
+    /// Whether what its batches ask of the heap is counted in a launch of its
+    /// own.
+    pub fn counts_heap(&self) -> bool {
+        workload::find(&self.workload).is_some_and(|workload| workload.heap)
+            && self.once().is_none()
+    }
 }
 
 /// How the children of a block are brought together.

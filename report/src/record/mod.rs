@@ -217,6 +217,7 @@ pub mod tests {
     /// A trial that ended well.
     pub fn trial(block: &str, launch: u32) -> Trial {
         Trial {
+            counted: None,
             block: block.to_owned(),
             launch,
             condition: Condition {

@@ -2,12 +2,14 @@
 //! `templates/report.html`; this fills it.
 
 use askama::Template;
-use corolab_lab::workload::{self, Workload};
+use corolab_lab::contender::Family;
+use corolab_lab::sample::Status;
+use corolab_lab::workload::{self, Layer, Workload};
 
 use super::number::{fact, host_line, three};
-use super::{chart, curve, legs, table};
+use super::{added, chart, curve, foreign, legs, table};
 use crate::summary::Summary;
-use crate::verdict::plain;
+use crate::verdict::{plain, words};
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -23,9 +25,11 @@ struct Page<'a> {
     sentences: Vec<Sentence>,
     curve: String,
     curve_figures: Grid,
+    calls: Option<Calls>,
     workloads: Vec<Section>,
     memory: Grid,
     refused: Grid,
+    refused_count: usize,
     own_cost: Grid,
     empty: String,
     stopwatch: String,
@@ -33,6 +37,21 @@ struct Page<'a> {
     contenders: Grid,
     warnings: &'a [String],
     facts: Vec<(String, String)>,
+}
+
+/// The leg of calls out of a task.
+struct Calls {
+    section: Section,
+    sentences: Vec<String>,
+    letters: String,
+    stackful: Grid,
+    stackless: Grid,
+    batches: Grid,
+    hops: Grid,
+    collateral: Grid,
+    planted: Grid,
+    planted_ns: String,
+    rest: bool,
 }
 
 struct Grid {
@@ -102,12 +121,19 @@ pub fn page(summary: &Summary) -> String {
             heads: of_curve.0,
             rows: of_curve.1,
         },
+        calls: calls(summary),
         workloads: workload::ALL
             .iter()
+            .filter(|it| it.layer != Layer::Foreign)
             .filter_map(|it| section(summary, it))
             .collect(),
         memory: grid(&legs::MEMORY, legs::memory(summary)),
         refused: grid(&table::REFUSED, table::refused(summary)),
+        refused_count: summary
+            .rows
+            .iter()
+            .filter(|row| row.status != Status::Ok)
+            .count(),
         own_cost: grid(&table::OWN_COST, table::own_cost(summary)),
         empty: summary.instrument.map_or("unknown".to_owned(), |it| {
             format!("{} ns", three(it.empty_ns))
@@ -138,6 +164,28 @@ fn marked(text: &str) -> String {
             }
         })
         .collect()
+}
+
+fn calls(summary: &Summary) -> Option<Calls> {
+    let matrix = |family| Grid {
+        heads: foreign::matrix_heads(),
+        rows: foreign::matrix(summary, family),
+    };
+    let mut section = section(summary, &workload::foreign::WORKLOAD)?;
+    section.chart = added::chart(summary);
+    Some(Calls {
+        section,
+        sentences: words::calls(summary),
+        letters: foreign::letters(),
+        stackful: matrix(Family::Stackful),
+        stackless: matrix(Family::Stackless),
+        batches: grid(&foreign::BATCHES, foreign::batches(summary)),
+        hops: grid(&foreign::HOPS, foreign::hops(summary)),
+        collateral: grid(&foreign::COLLATERAL, foreign::collateral(summary)),
+        planted: grid(&foreign::PLANTED, foreign::planted(summary)),
+        planted_ns: foreign::planted_ns(summary),
+        rest: foreign::is_partial(summary),
+    })
 }
 
 fn section(summary: &Summary, workload: &Workload) -> Option<Section> {

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use corolab_lab::contender::Family;
+
 use super::number::host_line;
-use super::{legs, table};
+use super::{foreign, legs, table};
 use crate::summary::Summary;
-use crate::verdict::plain;
+use crate::verdict::{plain, words};
 
 /// The report as Markdown.
 pub fn report(summary: &Summary) -> String {
@@ -37,6 +39,7 @@ pub fn report(summary: &Summary) -> String {
         ));
         say(&grid(&legs::CONTROLLED, &controlled));
     }
+    say_calls(summary, &mut say);
     say("\n## Every block\n");
     for block in &summary.blocks {
         let rows = table::block(summary, block);
@@ -84,6 +87,60 @@ pub fn report(summary: &Summary) -> String {
     text
 }
 
+/// The leg of calls out of a task.
+fn say_calls(summary: &Summary, say: &mut impl FnMut(&str)) {
+    let sentences = words::calls(summary);
+    if sentences.is_empty() {
+        return;
+    }
+    let by = format!("Measured by `{}`.\n", summary.command);
+    say(&format!("\n## Calls out of a task\n\n{by}"));
+    for sentence in sentences {
+        say(&format!("- {sentence}"));
+    }
+    let heads = foreign::matrix_heads();
+    for (family, who) in [
+        (Family::Stackful, "Green threads and coroutines"),
+        (Family::Stackless, "Futures"),
+    ] {
+        say(&format!(
+            "\n### {who}: callee by route\n\nThe lowest time of one of them, what it adds to the same \
+             call on a thread, and whose it is: {}. {by}",
+            foreign::letters()
+        ));
+        say(&lines(&heads, &foreign::matrix(summary, family)));
+    }
+    let planted = format!(
+        "Two callees that differ by four dependent additions, {}: what the rows find. {by}",
+        foreign::planted_ns(summary)
+    );
+    for (title, about, table) in [
+        (
+            "A hundred million calls in one batch",
+            &by,
+            grid(&foreign::BATCHES, &foreign::batches(summary)),
+        ),
+        (
+            "Hops to another thread",
+            &by,
+            grid(&foreign::HOPS, &foreign::hops(summary)),
+        ),
+        (
+            "What others lose",
+            &by,
+            grid(&foreign::COLLATERAL, &foreign::collateral(summary)),
+        ),
+        (
+            "A planted nanosecond",
+            &planted,
+            grid(&foreign::PLANTED, &foreign::planted(summary)),
+        ),
+    ] {
+        say(&format!("### {title}\n\n{about}"));
+        say(&table);
+    }
+}
+
 /// The headline table, as the README has it too.
 pub fn headline(summary: &Summary) -> String {
     grid(&table::HEADLINE, &table::headline(summary))
@@ -96,14 +153,20 @@ fn in_cell(text: &str) -> String {
 }
 
 fn grid<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
+    lines(&heads.map(str::to_owned), rows)
+}
+
+fn lines(heads: &[String], rows: &[impl AsRef<[String]>]) -> String {
     if rows.is_empty() {
         return "None.\n".to_owned();
     }
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let mut text = line(heads.iter().map(|head| (*head).to_owned()).collect());
-    text.push_str(&line(vec!["---".to_owned(); N]));
+    let mut text = line(heads.to_vec());
+    text.push_str(&line(vec!["---".to_owned(); heads.len()]));
     for row in rows {
-        text.push_str(&line(row.iter().map(|cell| in_cell(cell)).collect()));
+        text.push_str(&line(
+            row.as_ref().iter().map(|cell| in_cell(cell)).collect(),
+        ));
     }
     text
 }

@@ -1,8 +1,10 @@
 //! The views of a summary. Pure: the same summary gives the same bytes.
 
+mod added;
 mod chart;
 mod csv;
 mod curve;
+mod foreign;
 mod html;
 mod json;
 mod legs;

@@ -108,7 +108,8 @@ pub fn block(summary: &Summary, block: &BlockInfo) -> Vec<[String; 7]> {
 pub const REFUSED: [&str; 3] = ["condition", "status", "reason"];
 
 /// Rows without a figure: those that went wrong or found a ceiling first, then
-/// what was refused before anything ran.
+/// what was refused before anything ran. What a contender refuses of a workload
+/// for one and the same reason is told once, with its first condition.
 pub fn refused(summary: &Summary) -> Vec<[String; 3]> {
     let mut rows: Vec<&Row> = summary
         .rows
@@ -116,17 +117,38 @@ pub fn refused(summary: &Summary) -> Vec<[String; 3]> {
         .filter(|row| row.status != Status::Ok)
         .collect();
     rows.sort_by_key(|row| row.status);
-    rows.into_iter()
-        .map(|row| {
+    let mut told: Vec<(&Row, String, usize)> = Vec::new();
+    for row in rows {
+        let mut reason = row.reason.clone().unwrap_or_default();
+        if !row.notes.is_empty() {
+            reason.push_str(&format!(" ({})", row.notes.join("; ")));
+        }
+        let same = |(first, why, _): &&mut (&Row, String, usize)| {
+            (&first.workload, &first.contender, first.status)
+                == (&row.workload, &row.contender, row.status)
+                && *why == reason
+        };
+        match told.iter_mut().find(same) {
+            Some((.., count)) => *count += 1,
+            None => told.push((row, reason, 1)),
+        }
+    }
+    told.into_iter()
+        .map(|(row, reason, count)| {
             let id = row
                 .id
                 .rsplit_once(':')
                 .map_or(row.id.as_str(), |(id, _)| id);
-            let mut reason = row.reason.clone().unwrap_or_default();
-            if !row.notes.is_empty() {
-                reason.push_str(&format!(" ({})", row.notes.join("; ")));
-            }
-            [id.to_owned(), row.status.name().replace('_', " "), reason]
+            let more = match count {
+                1 => String::new(),
+                2 => " and 1 more".to_owned(),
+                count => format!(" and {} more", count - 1),
+            };
+            [
+                format!("{id}{more}"),
+                row.status.name().replace('_', " "),
+                reason,
+            ]
         })
         .collect()
 }

@@ -35,6 +35,9 @@ pub struct Launch<'a> {
     pub cast: &'a Cast,
     /// How much room there is for tasks.
     pub estimate: Estimate<'a>,
+    /// Whether its children count what they ask of the heap, instead of the
+    /// time.
+    pub heap: bool,
     /// Names to write the block's conditions down under, instead of their ids:
     /// the instrument holds itself against itself by one condition twice.
     pub names: Option<&'a [String]>,
@@ -44,6 +47,12 @@ impl Launch<'_> {
     /// Whether its children make their tasks once, and then stand still.
     pub fn stands_still(&self) -> bool {
         workload::layer_of(&self.block.workload) == Some(Layer::Footprint)
+    }
+
+    /// How long the one batch lasts that its children do without warming, if
+    /// they do one.
+    pub fn once(&self) -> Option<Duration> {
+        self.block.once().map(Duration::from_nanos)
     }
 }
 
@@ -109,7 +118,7 @@ fn together(
     }
     rest(&mut players);
     let mut done = Done::default();
-    let turns = if launch.stands_still() {
+    let turns = if launch.heap || launch.once().is_some() {
         1
     } else {
         launch.turns
@@ -126,7 +135,13 @@ fn together(
         let mut alive = false;
         for (place, player) in players.iter_mut().enumerate() {
             if player.is_alive() && !interrupted() {
-                player.attempt(sink, |player| player.turn(launch, turn, place as u32));
+                player.attempt(sink, |player| {
+                    if launch.heap {
+                        player.count(launch)
+                    } else {
+                        player.turn(launch, turn, place as u32)
+                    }
+                });
                 alive |= player.is_alive();
             }
         }

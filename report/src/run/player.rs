@@ -60,6 +60,7 @@ impl Player {
                 cpus: Vec::new(),
                 notes: Vec::new(),
                 memory: None,
+                counted: None,
                 threads: None,
                 made_ns: None,
                 outside_cpu_ns: 0,
@@ -135,17 +136,19 @@ impl Player {
                 settings.cpus, self.trial.cpus
             )));
         }
-        let child = self.child()?;
         if launch.stands_still() {
-            let (before, reason) = split(memory::read(child.id()));
+            let (before, reason) = split(memory::read(self.child()?.id()));
             self.trial.memory = Some(Memory {
                 before,
                 standing: None,
                 reason,
                 took_ns: 0,
             });
+        }
+        if launch.once().is_some() {
             return Ok(());
         }
+        let child = self.child()?;
         child.say(&ToChild::Warm {
             sample_ns: launch.sample_ns,
         })?;
@@ -209,11 +212,10 @@ impl Player {
         if self.trial.stilled {
             self.signal(Signal::Continue);
         }
-        // Who stands still makes its tasks now.
-        let patience = if launch.stands_still() {
-            self.making(launch)
-        } else {
-            launch.patience
+        // Who does one batch only makes its tasks now.
+        let patience = match launch.once() {
+            Some(lasts) => self.making(launch) + 10 * lasts,
+            None => launch.patience,
         };
         let child = self.child()?;
         child.say(&ToChild::Turn { turn })?;
@@ -230,6 +232,24 @@ impl Player {
             other => return Err(out_of_turn(&other)),
         }
         self.begin_rest();
+        Ok(())
+    }
+
+    /// One batch of which not the time is measured, but what it asks of the
+    /// heap.
+    ///
+    /// # Errors
+    /// Why there is no count.
+    pub fn count(&mut self, launch: &Launch<'_>) -> Result<(), Refusal> {
+        if self.trial.stilled {
+            self.signal(Signal::Continue);
+        }
+        let child = self.child()?;
+        child.say(&ToChild::Count)?;
+        match child.hear(launch.patience)? {
+            FromChild::Counted(counted) if counted.ops > 0 => self.trial.counted = Some(counted),
+            other => return Err(out_of_turn(&other)),
+        }
         Ok(())
     }
 

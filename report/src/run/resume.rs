@@ -94,6 +94,7 @@ mod tests {
             Line::Launch(Launch {
                 block: "b".into(),
                 launch,
+                heap: false,
                 session: 1,
                 turns: 2,
                 complete,

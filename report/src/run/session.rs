@@ -41,6 +41,8 @@ pub struct Session<'a> {
 pub struct Standing {
     /// Launches that are whole, by block.
     pub whole: BTreeMap<String, u32>,
+    /// Blocks whose launch that counts the heap is whole.
+    pub counted: BTreeSet<String>,
     /// The number that a block's next launch gets.
     pub next: BTreeMap<String, u32>,
     /// Ids of conditions that have no figure any more, since one of their
@@ -61,7 +63,9 @@ impl Standing {
             }
             Line::Launch(launch) => {
                 self.number(&launch.block, launch.launch);
-                if launch.complete {
+                if launch.complete && launch.heap {
+                    self.counted.insert(launch.block.clone());
+                } else if launch.complete {
                     *self.whole.entry(launch.block.clone()).or_insert(0) += 1;
                 }
             }
@@ -73,6 +77,13 @@ impl Standing {
         let next = self.next.entry(block.to_owned()).or_insert(0);
         *next = (*next).max(launch + 1);
     }
+}
+
+/// A launch to be done: its round, or none where it counts the heap.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    round: Option<u32>,
+    block: &'a Block,
 }
 
 /// Lines of one launch, kept until it has ended.
@@ -101,24 +112,27 @@ impl<'a> Session<'a> {
         let began = Instant::now();
         let mut left = self.left();
         let mut progress = Progress::new(self.loudness, left.len());
-        let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut expected: BTreeMap<(&str, bool), u64> = BTreeMap::new();
         let plan = self.plan;
         for block in &plan.blocks {
-            expected.insert(&block.id, self.estimate.launch_ns(block, plan, plan.turns));
+            for heap in [false, true] {
+                let turns = if heap { 1 } else { plan.turns };
+                let lasts = self.estimate.launch_ns(block, plan, turns);
+                expected.insert((&block.id, heap), lasts);
+            }
         }
         left.reverse();
-        while let Some((round, block)) = left.pop() {
+        while let Some(step) = left.pop() {
+            let (block, heap) = (step.block, step.round.is_none());
             if interrupted() {
                 break;
             }
-            let rest: u64 = left
-                .iter()
-                .map(|(_, block)| expected[block.id.as_str()])
-                .sum();
-            let own = expected[block.id.as_str()];
+            let of = |step: &Step<'a>| (step.block.id.as_str(), step.round.is_none());
+            let rest: u64 = left.iter().map(|step| expected[&of(step)]).sum();
+            let own = expected[&of(&step)];
             let until = self.share(began, own, rest);
             let lost = self.standing.lost.len();
-            let took = self.launch(block, round, until, writer)?;
+            let took = self.launch(step, until, writer)?;
             // What a launch took says better than any guess what the next will,
             // unless it has lost somebody who will not be there again.
             let known = if self.standing.lost.len() > lost {
@@ -127,11 +141,8 @@ impl<'a> Session<'a> {
             } else {
                 nanos(took)
             };
-            expected.insert(&block.id, known);
-            let rest: u64 = left
-                .iter()
-                .map(|(_, block)| expected[block.id.as_str()])
-                .sum();
+            expected.insert((&block.id, heap), known);
+            let rest: u64 = left.iter().map(|step| expected[&of(step)]).sum();
             progress.step(&block.id, Duration::from_nanos(rest));
         }
         progress.finish();
@@ -144,13 +155,19 @@ impl<'a> Session<'a> {
         Ok(ended)
     }
 
-    /// Launches that are still to be done, launch 0 of every block first.
-    fn left(&self) -> Vec<(u32, &'a Block)> {
+    /// Launches that are still to be done, launch 0 of every block first; those
+    /// that count the heap last.
+    fn left(&self) -> Vec<Step<'a>> {
         let plan = self.plan;
-        let rounds = 0..plan.launches;
-        let all = rounds.flat_map(|round| plan.blocks.iter().map(move |block| (round, block)));
-        all.filter(|(round, block)| {
-            *round >= self.standing.whole.get(&block.id).copied().unwrap_or(0)
+        let rounds = (0..plan.launches).map(Some).chain([None]);
+        let all = rounds.flat_map(|round| {
+            let step = move |block| Step { round, block };
+            plan.blocks.iter().map(step)
+        });
+        let whole = |id: &str| self.standing.whole.get(id).copied().unwrap_or(0);
+        all.filter(|step| match step.round {
+            Some(round) => round >= whole(&step.block.id),
+            None => step.block.counts_heap() && !self.standing.counted.contains(&step.block.id),
         })
         .collect()
     }
@@ -174,11 +191,11 @@ impl<'a> Session<'a> {
 
     fn launch(
         &mut self,
-        block: &Block,
-        round: u32,
+        step: Step<'_>,
         until: Option<Instant>,
         writer: &mut Writer,
     ) -> Result<Duration> {
+        let Step { round, block } = step;
         let number = self.standing.next.get(&block.id).copied().unwrap_or(0);
         let left = self.remaining(block);
         let launch = baton::Launch {
@@ -191,9 +208,14 @@ impl<'a> Session<'a> {
             patience: self.patience,
             cast: self.cast,
             estimate: self.estimate,
+            heap: round.is_none(),
             names: None,
         };
-        let mut rng = fastrand::Rng::with_seed(seed_of(self.plan.seed, &block.id, round));
+        let mut rng = fastrand::Rng::with_seed(seed_of(
+            self.plan.seed,
+            &block.id,
+            round.unwrap_or(u32::MAX),
+        ));
         let roots = Roots::default();
         let (before, began) = (roots.ticks(), Instant::now());
         let mut kept = Kept::default();
@@ -203,6 +225,7 @@ impl<'a> Session<'a> {
             block: block.id.clone(),
             launch: number,
             session: self.number,
+            heap: round.is_none(),
             turns: done.turns,
             complete: !interrupted(),
             wall_ns: nanos(took),

@@ -146,6 +146,7 @@ pub fn lines() -> Vec<Line> {
             lines.push(Line::Launch(Launch {
                 block: block.id.clone(),
                 launch,
+                heap: false,
                 session: 1,
                 turns: TURNS,
                 complete: true,
@@ -184,6 +185,7 @@ fn of_trial(block: &Block, launch: u32, place: u32, condition: &Condition) -> Ve
                 condition: condition.id(),
                 place,
                 sample: Sample {
+                    tails: Default::default(),
                     turn,
                     ops,
                     wall_ns: (time * (1.0 + wobble) * ops as f64).round() as u64,
@@ -195,6 +197,7 @@ fn of_trial(block: &Block, launch: u32, place: u32, condition: &Condition) -> Ve
         })
         .collect();
     lines.push(Line::Trial(Box::new(Trial {
+        counted: None,
         block: block.id.clone(),
         launch,
         condition: condition.clone(),
@@ -232,7 +235,10 @@ pub fn row(workload: &str, contender: &str, params: &[(&str, u64)], time: f64) -
         block: format!("{workload}/{told}"),
         workload: workload.to_owned(),
         contender: contender.to_owned(),
-        family: CAST.iter().find(|(name, ..)| *name == contender).unwrap().1,
+        family: CAST
+            .iter()
+            .find(|(name, ..)| *name == contender)
+            .map_or(Family::Kernel, |it| it.1),
         layer: workload::find(workload).unwrap().layer,
         params: told,
         metric: "time_per_op",

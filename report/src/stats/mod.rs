@@ -1,12 +1,14 @@
 //! From a record's lines to its summary. Pure: no clock, no file, no order of
 //! arrival that a shuffle could change.
 
+pub mod added;
 #[cfg(test)]
 pub mod fixture;
 pub mod order;
 pub mod ratio;
 mod rows;
 mod seen;
+mod tails;
 mod warnings;
 
 use std::collections::BTreeMap;
@@ -51,7 +53,9 @@ pub fn summarise(manifest: &Manifest, host: &Host, lines: &[Line]) -> Summary {
             })
             .collect();
         summary.ratios.extend(ratios(&measured, block));
+        let added = added::rows(&measured, &rows);
         summary.rows.extend(rows);
+        summary.rows.extend(added);
     }
     summary.rows.extend(rows::refused(manifest, &seen));
     summary.claims = verdict::claims::judge(&summary.rows, &summary.ratios);
@@ -121,7 +125,9 @@ fn instrument(lines: &[Line]) -> Option<Instrument> {
         _ => None,
     };
     let fewest = lines.iter().filter_map(short).min().unwrap_or(1);
+    let cycles: Vec<f64> = readings.iter().filter_map(|it| it.cycle_ns).collect();
     Some(Instrument {
+        cycle_ns: (!cycles.is_empty()).then(|| order::median(&cycles)),
         empty_ns,
         added_ns_per_op: empty_ns / fewest as f64,
         tick_ns: readings
@@ -216,7 +222,7 @@ fn general(manifest: &Manifest, seen: &seen::Seen<'_>, lines: &[Line]) -> Vec<St
         .launches
         .values()
         .flatten()
-        .filter(|launch| launch.complete)
+        .filter(|launch| launch.complete && !launch.heap)
         .count();
     if whole < wanted {
         let why = match (interrupted, ended < sessions) {

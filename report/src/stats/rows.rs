@@ -2,12 +2,16 @@
 
 use corolab_lab::condition::Condition;
 use corolab_lab::contender::Family;
+use corolab_lab::heap::Asked;
 use corolab_lab::sample::{Sample, Status};
-use corolab_lab::workload::{self, Layer};
+use corolab_lab::tails::{HEARTBEAT_GAP, QUEUE_WAIT, STOOD_STILL, Tail};
+use corolab_lab::workload::{self, Layer, foreign};
+use corolab_syscalls::callee;
 
 use super::order::{interval, median, quantile};
 use super::ratio::Turns;
 use super::seen::{self, Seen};
+use super::tails;
 use super::warnings::{self, Warning};
 use crate::estimate::tasks;
 use crate::record::line::{Reading, Trial};
@@ -20,8 +24,8 @@ struct Metric {
     unit: &'static str,
     better: &'static str,
     of: Source,
-    /// Whether it makes sense for a layer.
-    layers: fn(Layer) -> bool,
+    /// Whether it makes sense for a condition.
+    of_it: fn(Layer, &Condition) -> bool,
 }
 
 /// Where a figure comes from.
@@ -31,6 +35,11 @@ enum Source {
     Sample(fn(&Sample) -> f64),
     /// A child has one, of its memory and its tasks, where that could be read.
     Trial(fn(&Standing) -> f64),
+    /// A child that counted the heap has one, for an operation.
+    Heap(fn(Asked) -> u64),
+    /// A distribution that samples tell has one: a share of its values lies
+    /// below; for 1 it is the largest.
+    Tail(&'static str, f64),
 }
 
 /// A child's memory before and while its tasks stood.
@@ -58,21 +67,21 @@ const METRICS: &[Metric] = &[
         unit: "ns",
         better: "lower",
         of: Source::Sample(time_per_op),
-        layers: |_| true,
+        of_it: |_, _| true,
     },
     Metric {
         name: "rate",
         unit: "ops/s",
         better: "higher",
         of: Source::Sample(|sample| sample.ops as f64 / (sample.wall_ns.max(1) as f64 / 1e9)),
-        layers: |layer| layer != Layer::Footprint,
+        of_it: |layer, _| layer != Layer::Footprint,
     },
     Metric {
         name: "cpu_per_op",
         unit: "ns",
         better: "lower",
         of: Source::Sample(|sample| sample.cpu_ns as f64 / sample.ops as f64),
-        layers: |layer| layer == Layer::Scheduled,
+        of_it: |layer, _| matches!(layer, Layer::Scheduled | Layer::Foreign),
     },
     Metric {
         name: "ctx_switches_per_op",
@@ -81,37 +90,125 @@ const METRICS: &[Metric] = &[
         of: Source::Sample(|sample| {
             (sample.voluntary + sample.involuntary) as f64 / sample.ops as f64
         }),
-        layers: |layer| layer == Layer::Scheduled,
+        of_it: |layer, _| matches!(layer, Layer::Scheduled | Layer::Foreign),
+    },
+    Metric {
+        name: "voluntary_per_op",
+        unit: "switches",
+        better: "lower",
+        of: Source::Sample(|sample| sample.voluntary as f64 / sample.ops as f64),
+        of_it: |layer, _| layer == Layer::Foreign,
+    },
+    Metric {
+        name: "involuntary_per_op",
+        unit: "switches",
+        better: "lower",
+        of: Source::Sample(|sample| sample.involuntary as f64 / sample.ops as f64),
+        of_it: |layer, _| layer == Layer::Foreign,
+    },
+    Metric {
+        name: "heap_per_op",
+        unit: "B",
+        better: "lower",
+        of: Source::Heap(|asked| asked.bytes),
+        of_it: counts_heap,
+    },
+    Metric {
+        name: "allocs_per_op",
+        unit: "allocations",
+        better: "lower",
+        of: Source::Heap(|asked| asked.allocations),
+        of_it: counts_heap,
+    },
+    Metric {
+        name: "queue_wait_p50",
+        unit: "ns",
+        better: "lower",
+        of: Source::Tail(QUEUE_WAIT, 0.5),
+        of_it: hops,
+    },
+    Metric {
+        name: "queue_wait_p99",
+        unit: "ns",
+        better: "lower",
+        of: Source::Tail(QUEUE_WAIT, 0.99),
+        of_it: hops,
+    },
+    Metric {
+        name: "queue_wait_p999",
+        unit: "ns",
+        better: "lower",
+        of: Source::Tail(QUEUE_WAIT, 0.999),
+        of_it: hops,
+    },
+    Metric {
+        name: "heartbeat_gap_p99",
+        unit: "ns",
+        better: "lower",
+        of: Source::Tail(HEARTBEAT_GAP, 0.99),
+        of_it: is_beside,
+    },
+    Metric {
+        name: "heartbeat_gap_max",
+        unit: "ns",
+        better: "lower",
+        of: Source::Tail(HEARTBEAT_GAP, 1.0),
+        of_it: is_beside,
+    },
+    Metric {
+        name: "stood_still",
+        unit: "tasks",
+        better: "lower",
+        of: Source::Tail(STOOD_STILL, 0.5),
+        of_it: |layer, condition| is_beside(layer, condition) && blocks(condition),
     },
     Metric {
         name: "resident_per_task",
         unit: "B",
         better: "lower",
         of: Source::Trial(|child| child.per_task(|reading| reading.rss + reading.page_tables)),
-        layers: |layer| layer == Layer::Footprint,
+        of_it: |layer, _| layer == Layer::Footprint,
     },
     Metric {
         name: "rss_per_task",
         unit: "B",
         better: "lower",
         of: Source::Trial(|child| child.per_task(|reading| reading.rss)),
-        layers: |layer| layer == Layer::Footprint,
+        of_it: |layer, _| layer == Layer::Footprint,
     },
     Metric {
         name: "pss_per_task",
         unit: "B",
         better: "lower",
         of: Source::Trial(|child| child.per_task(|reading| reading.pss)),
-        layers: |layer| layer == Layer::Footprint,
+        of_it: |layer, _| layer == Layer::Footprint,
     },
     Metric {
         name: "maps",
         unit: "mappings",
         better: "lower",
         of: Source::Trial(|child| child.standing.maps as f64),
-        layers: |layer| layer == Layer::Footprint,
+        of_it: |layer, _| layer == Layer::Footprint,
     },
 ];
+
+fn counts_heap(_: Layer, condition: &Condition) -> bool {
+    workload::find(&condition.workload)
+        .is_some_and(|workload| workload.heap && (workload.once)(&condition.params).is_none())
+}
+
+fn hops(layer: Layer, condition: &Condition) -> bool {
+    layer == Layer::Foreign && condition.params.word("route") == Some(foreign::SPAWN_BLOCKING)
+}
+
+fn is_beside(layer: Layer, condition: &Condition) -> bool {
+    layer == Layer::Foreign && condition.params.word("form") == Some(foreign::BESIDE)
+}
+
+fn blocks(condition: &Condition) -> bool {
+    let callee = condition.params.word("callee").and_then(callee::find);
+    callee.is_some_and(|callee| callee.blocks)
+}
 
 /// Rows of a block, in the order of the plan.
 pub fn of_block(manifest: &Manifest, block: &Block, seen: &Seen<'_>) -> Vec<Row> {
@@ -219,7 +316,7 @@ fn of_condition(
     let mut notes = Vec::new();
     METRICS
         .iter()
-        .filter(|metric| (metric.layers)(layer))
+        .filter(|metric| (metric.of_it)(layer, condition))
         .map(|metric| {
             let figure = figure(metric, condition, found, steal, &mut notes);
             let mut row = blank(manifest, &block.id, condition);
@@ -274,6 +371,8 @@ fn figure(
                 .map(|samples| samples.iter().map(|sample| of(sample)).collect())
                 .collect()
         }
+        Source::Heap(of) => return of_heap(of, found),
+        Source::Tail(name, share) => return of_tail(name, share, found),
         Source::Trial(of) => {
             let trials = found.trials.iter();
             trials
@@ -295,6 +394,62 @@ fn figure(
         floor: quantile(&all, if metric.better == "lower" { 0.1 } else { 0.9 }),
         launches: medians.len() as u32,
         samples: all.len() as u32,
+    })
+}
+
+/// What a batch asks of the heap, for an operation.
+fn of_heap(of: fn(Asked) -> u64, found: &seen::Condition<'_>) -> Result<Figure, String> {
+    let mut each = Vec::new();
+    for trial in &found.counted {
+        let Some(counted) = trial.counted else {
+            let why = trial.reason.as_deref().unwrap_or("the run ended before it");
+            return Err(format!("what it asks of the heap was not counted: {why}"));
+        };
+        let asked = counted.asked.ok_or_else(|| {
+            "its runner does not count its heap: see corolab_lab::heap::Counting".to_owned()
+        })?;
+        each.push(of(asked) as f64 / counted.ops as f64);
+    }
+    if each.is_empty() {
+        return Err("what it asks of the heap was not counted: the run ended before it".to_owned());
+    }
+    let launches = interval(&each);
+    Ok(Figure {
+        estimate: launches.estimate,
+        low: launches.low,
+        high: launches.high,
+        floor: quantile(&each, 0.1),
+        launches: each.len() as u32,
+        samples: each.len() as u32,
+    })
+}
+
+/// A quantile of all launches' values together; its interval from launches
+/// drawn again and again.
+fn of_tail(name: &str, share: f64, found: &seen::Condition<'_>) -> Result<Figure, String> {
+    let mut launches: Vec<Tail> = Vec::new();
+    for samples in found.launches.values() {
+        let mut all = Tail::new();
+        let told = samples.iter().filter_map(|sample| sample.tails.get(name));
+        told.for_each(|tail| all.merge(tail));
+        launches.push(all);
+    }
+    let values: u64 = launches.iter().map(Tail::count).sum();
+    // Beats that a blocked worker makes late are few, and that is what is told;
+    // the largest of few hops is no quantile of them.
+    let of = |tail: &Tail| match name {
+        QUEUE_WAIT => tail.quantile_of_enough(share),
+        _ => tail.quantile(share),
+    };
+    let too_few = || format!("{values} values of {name} are too few for a share of {share}");
+    let told = tails::interval(&launches, of).ok_or_else(too_few)?;
+    Ok(Figure {
+        estimate: told.estimate,
+        low: told.low,
+        high: told.high,
+        floor: told.lowest,
+        launches: launches.len() as u32,
+        samples: u32::try_from(values).unwrap_or(u32::MAX),
     })
 }
 

@@ -16,6 +16,8 @@ pub struct Condition<'a> {
     pub launches: BTreeMap<u32, Vec<&'a Sample>>,
     /// How its children ended.
     pub trials: Vec<&'a Trial>,
+    /// How those ended that counted the heap.
+    pub counted: Vec<&'a Trial>,
     /// Why it was refused before anything ran.
     pub refused: Option<&'a Refused>,
 }
@@ -59,7 +61,15 @@ pub fn gather<'a>(lines: &'a [Line], ids: &'a [String]) -> Seen<'a> {
         .launches
         .values()
         .flatten()
+        .filter(|launch| !launch.heap)
         .filter(|launch| launch.complete || launch.turns >= TURNS_TO_COUNT)
+        .map(|launch| (launch.block.as_str(), launch.launch))
+        .collect();
+    let heap: BTreeSet<(&str, u32)> = seen
+        .launches
+        .values()
+        .flatten()
+        .filter(|launch| launch.heap && launch.complete)
         .map(|launch| (launch.block.as_str(), launch.launch))
         .collect();
     for (line, id) in lines.iter().zip(ids) {
@@ -76,6 +86,9 @@ pub fn gather<'a>(lines: &'a [Line], ids: &'a [String]) -> Seen<'a> {
             // How a child ended in a launch that was interrupted says nothing.
             Line::Trial(trial) if counts.contains(&(trial.block.as_str(), trial.launch)) => {
                 seen.conditions.entry(id).or_default().trials.push(trial);
+            }
+            Line::Trial(trial) if heap.contains(&(trial.block.as_str(), trial.launch)) => {
+                seen.conditions.entry(id).or_default().counted.push(trial);
             }
             Line::Refused(refused) => {
                 seen.conditions.entry(id).or_default().refused = Some(refused);

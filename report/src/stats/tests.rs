@@ -145,6 +145,7 @@ fn standing(memory: impl Fn(u32) -> Option<Memory>) -> Summary {
         trial.memory = memory(launch);
         trial.notes = vec!["guard regions".into()];
         let sample = Sample {
+            tails: Default::default(),
             turn: 0,
             ops: 100,
             wall_ns: 200_000,
@@ -164,6 +165,7 @@ fn standing(memory: impl Fn(u32) -> Option<Memory>) -> Summary {
             Line::Launch(Launch {
                 block: "footprint/n=100".into(),
                 launch,
+                heap: false,
                 session: 1,
                 turns: 1,
                 complete: true,

@@ -101,6 +101,7 @@ fn compare(block: &Block, options: &Agree, cast: &Cast) -> Result<Vec<Outcome>> 
                     profiles: &profiles,
                     max_map_count: None,
                 },
+                heap: false,
                 names: Some(&names),
             };
             seen.launches.push(Default::default());

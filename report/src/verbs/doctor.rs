@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use corolab_lab::stopwatch::Calibration;
+use corolab_syscalls::callee;
 
 use super::list::print;
 use crate::host::{Roots, advice, facts};
@@ -29,6 +30,15 @@ pub fn doctor() -> Result<ExitCode> {
     let _ = writeln!(text, "{:<24} {:.0} ns", "empty_batch", it.empty_ns);
     let _ = writeln!(text, "{:<24} {:.0} ns", "clock_tick", it.tick_ns);
     let _ = writeln!(text, "{:<24} {cycle}", "cpu_cycle");
+    text.push_str("\ncalls out of a task: bare prices, to expect and not to compare by\n");
+    for entry in callee::ALL {
+        let price = match entry.price() {
+            Ok(ns) => format!("{ns:.1} ns"),
+            Err(why) => format!("refused: {why}"),
+        };
+        let _ = writeln!(text, "{:<24} {price:<14} {}", entry.name, entry.meaning);
+    }
+    text.push('\n');
     if cfg!(debug_assertions) {
         text.push_str("This is a debug build: its figures say nothing. Use --release.\n");
     }

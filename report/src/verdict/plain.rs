@@ -46,7 +46,12 @@ pub fn measured<'a>(summary: &'a Summary, block: &str) -> Vec<&'a Row> {
 
 /// The ratio of two rows, either way round.
 pub fn ratio_of(summary: &Summary, a: &str, b: &str) -> Option<Ratio> {
-    summary.ratios.iter().find_map(|ratio| {
+    paired(&summary.ratios, a, b)
+}
+
+/// The same, among those ratios.
+pub fn paired(ratios: &[Ratio], a: &str, b: &str) -> Option<Ratio> {
+    ratios.iter().find_map(|ratio| {
         if ratio.a == a && ratio.b == b {
             return Some(ratio.clone());
         }

@@ -35,7 +35,7 @@ fn figure(rows: &[Row], id: &str) -> Result<Figure, Found> {
 }
 
 /// The verdict on a claim of several parts.
-fn parts(held: &[bool]) -> &'static str {
+pub fn parts(held: &[bool]) -> &'static str {
     match held.iter().filter(|held| **held).count() {
         0 => "not reproduced",
         count if count == held.len() => "reproduced",
@@ -122,11 +122,11 @@ fn bare(rows: &[Row]) -> Option<(&Row, &Row)> {
     Some((least(Family::Stackful)?, least(Family::Stackless)?))
 }
 
-const NO_MEMORY: &str =
+pub const NO_MEMORY: &str =
     "the workload footprint has no figure for a bare stack beside a bare state in this record";
 
 /// A bare stack beside a bare state: their bytes, and the rows.
-fn stack_and_state(rows: &[Row]) -> Option<(f64, f64, Vec<String>)> {
+pub fn stack_and_state(rows: &[Row]) -> Option<(f64, f64, Vec<String>)> {
     let (stack, state) = bare(rows)?;
     let ids = vec![stack.id.clone(), state.id.clone()];
     Some((stack.figure?.estimate, state.figure?.estimate, ids))

@@ -1,0 +1,122 @@
+//! The chart of added cost: what a call by each route takes more than on a
+//! thread, with its interval, on a logarithmic axis.
+
+use std::fmt::Write as _;
+
+use corolab_lab::contender::Family;
+
+use super::chart::{escape, point};
+use super::foreign::{ROUTES, beside, best, callee, difference, priced, route, time};
+use super::scale::{Log, label};
+use crate::stats::added::ADDED;
+use crate::summary::{Figure, Row, Summary};
+
+const WIDTH: f64 = 960.0;
+const LEFT: f64 = 330.0;
+const RIGHT: f64 = 110.0;
+const ROW: f64 = 20.0;
+const HEAD: f64 = 30.0;
+
+/// The chart: for each callee the best of each family by each route; empty where
+/// nothing was measured.
+pub fn chart(summary: &Summary) -> String {
+    let groups: Vec<(String, Vec<&Row>)> = priced(summary)
+        .into_iter()
+        .map(|block| {
+            let families = [Family::Stackful, Family::Stackless];
+            let ways = ROUTES
+                .iter()
+                .flat_map(|by| families.map(|family| (family, *by)));
+            let rows = ways.filter_map(|(family, by)| {
+                beside(summary, best(summary, block, family, by)?, ADDED)
+            });
+            (callee(block), rows.collect::<Vec<_>>())
+        })
+        .filter(|(_, rows)| !rows.is_empty())
+        .collect();
+    if groups.is_empty() {
+        return String::new();
+    }
+    let figures = || {
+        groups
+            .iter()
+            .flat_map(|(_, rows)| rows.iter().filter_map(|row| row.figure))
+    };
+    // What lies under a tenth of a nanosecond is drawn at the edge.
+    let ends = figures().flat_map(|figure| [figure.low, figure.high]);
+    let axis = Log::holding(ends.map(|end| end.max(0.1)), LEFT, WIDTH - RIGHT);
+    let lines: usize = groups.iter().map(|(_, rows)| rows.len()).sum();
+    let height = HEAD * groups.len() as f64 + ROW * lines as f64 + 40.0;
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"added cost of a call by \
+         callee and route, ns, log axis\">"
+    );
+    for tick in axis.ticks() {
+        let x = axis.at(tick);
+        let _ = write!(
+            svg,
+            "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"8\" y2=\"{:.1}\"/>\
+             <text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            height - 30.0,
+            height - 14.0,
+            label(tick)
+        );
+    }
+    let _ = write!(
+        svg,
+        "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">ns more than on a thread</text>",
+        LEFT - 30.0,
+        height - 14.0
+    );
+    let mut y = 0.0;
+    for (callee, rows) in groups {
+        let _ = write!(
+            svg,
+            "<text class=\"group\" x=\"4\" y=\"{:.1}\">{}</text>",
+            y + HEAD - 8.0,
+            escape(&callee)
+        );
+        y += HEAD;
+        for row in rows {
+            if let Some(figure) = row.figure {
+                mark(&mut svg, row, &figure, &axis, y + ROW / 2.0);
+            }
+            y += ROW;
+        }
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+/// One row: route and contender, interval, estimate, figure.
+fn mark(svg: &mut String, row: &Row, figure: &Figure, axis: &Log, y: f64) {
+    let at = |value: f64| axis.at(value.max(0.1)).max(LEFT);
+    let value = difference(figure);
+    let title = format!(
+        "{}: {value} ({} to {})",
+        row.id,
+        time(figure.low),
+        time(figure.high)
+    );
+    let _ = write!(
+        svg,
+        "<g class=\"{}\"><title>{}</title>\
+         <text class=\"name\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}: {}</text>\
+         <line class=\"bar\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+         <line class=\"whisker\" x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+         {}<text class=\"value\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
+        row.family.name(),
+        escape(&title),
+        LEFT - 10.0,
+        y + 4.5,
+        route(row),
+        escape(&row.contender),
+        at(figure.estimate),
+        at(figure.low),
+        at(figure.high),
+        point(row.family.name(), at(figure.estimate), y),
+        at(figure.high) + 9.0,
+        y + 4.5,
+        escape(&value)
+    );
+}
