@@ -225,11 +225,11 @@ impl Cx {
         self.park();
     }
 
-    /// Runs `work` on the stack of the thread that polls: for calls into code
-    /// that needs more stack than this fiber has. It takes as long as suspending
-    /// and resuming, and nobody else runs meanwhile. (`work` is `Send`, so that
-    /// it cannot wait through this context, from a stack that is not the
-    /// fiber's.)
+    /// Runs `work` on the stack of whoever polls, which is the thread's unless
+    /// another fiber waits for this one: for calls into code that needs more
+    /// stack than this fiber has. It takes as long as suspending and resuming,
+    /// and nobody else runs on this thread meanwhile. (`work` is `Send`, so that
+    /// it cannot wait through this context, on a stack that is not the fiber's.)
     ///
     /// A panic inside comes out of here.
     #[inline(always)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use corolab_lab::stopwatch::nanos;
-use corolab_lab::tails::{QUEUE_WAIT, Tail, Tails};
+use corolab_lab::tails::{QUEUE_WAIT, Recorder, Tails};
 use corolab_lab::workload::foreign;
 use corolab_syscalls::callee::Callee;
 use corosensei::Yielder;
@@ -213,7 +213,7 @@ impl<'c, S: BlockInPlace> Route<&'c S::Cx> for InPlace<S> {
 
 /// On another thread, for which the task waits.
 pub struct Hop<S> {
-    waits: Tail,
+    waits: Recorder,
     of: PhantomData<fn() -> S>,
 }
 
@@ -225,7 +225,7 @@ impl<S> Hop<S> {
     )]
     pub fn new() -> Self {
         Hop {
-            waits: Tail::new(),
+            waits: Recorder::new(),
             of: PhantomData,
         }
     }
@@ -251,6 +251,6 @@ impl<'c, S: SpawnBlocking> Route<&'c S::Cx> for Hop<S> {
     }
 
     fn tails(self) -> Tails {
-        Tails::of(QUEUE_WAIT, self.waits)
+        Tails::of(QUEUE_WAIT, self.waits.tail())
     }
 }

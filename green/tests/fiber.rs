@@ -158,6 +158,48 @@ fn the_value_and_what_the_body_captured_are_dropped_once() {
     assert_eq!(dropped.get(), 2);
 }
 
+#[inline(never)]
+fn stack_address() -> usize {
+    let here = std::hint::black_box(0_u8);
+    std::hint::black_box(&raw const here) as usize
+}
+
+#[test]
+fn work_on_the_parents_stack_has_its_room_and_the_fiber_goes_on() {
+    let pool = pool();
+    let mut suspended = fiber(&pool, move |cx| {
+        let own = stack_address();
+        // Eight times what the fiber has.
+        let (there, sum) = cx.on_parent_stack(|| {
+            let large = std::hint::black_box([1_u8; 8 * STACK]);
+            let sum: usize = large.iter().map(|byte| usize::from(*byte)).sum();
+            (stack_address(), sum)
+        });
+        cx.yield_now();
+        (own.abs_diff(stack_address()), own.abs_diff(there), sum)
+    });
+    assert!(poll(&mut suspended).is_pending());
+    let Poll::Ready((near, far, sum)) = poll(&mut suspended) else {
+        panic!("it has nothing to wait for any more");
+    };
+    assert!(near < STACK && far > STACK, "{near} and {far} bytes away");
+    assert_eq!(sum, 8 * STACK);
+}
+
+#[test]
+fn a_panic_on_the_parents_stack_unwinds_the_fiber() {
+    let pool = pool();
+    let mut panics = fiber(&pool, |cx| -> u64 {
+        cx.on_parent_stack(|| panic!("over there"));
+        0
+    });
+    let caught = catch_unwind(AssertUnwindSafe(|| poll(&mut panics)));
+    let words = caught.unwrap_err();
+    assert_eq!(words.downcast_ref::<&str>(), Some(&"over there"));
+    drop(panics);
+    assert_eq!(pool.stats().out, 0, "the stack has come home");
+}
+
 #[test]
 fn a_fiber_waits_for_a_fiber() {
     let pool = pool();

@@ -230,11 +230,40 @@ proptest! {
 }
 
 #[test]
+fn a_filter_brings_the_whole_leg_and_the_quick_plan_alone_does_not() {
+    let profiles = profiles();
+    let of_leg = |planned: &Planned| -> Vec<String> {
+        let leg = ids(planned)
+            .into_iter()
+            .filter(|id| id.starts_with("foreign/"));
+        leg.map(str::to_owned).collect()
+    };
+    let quick = of_leg(&plan(&wish(&profiles)));
+    let leg = of_leg(&plan(&Wish {
+        filter: Regex::new("^foreign/").ok(),
+        ..wish(&profiles)
+    }));
+    assert!(quick.iter().all(|id| leg.contains(id)));
+    assert!(
+        leg.len() > 2 * quick.len(),
+        "{} of {}",
+        quick.len(),
+        leg.len()
+    );
+    let full = of_leg(&plan(&Wish {
+        scale: Scale::Full,
+        ..wish(&profiles)
+    }));
+    let batch: Vec<String> = full.into_iter().filter(|id| !leg.contains(id)).collect();
+    assert_eq!(batch, ["foreign/callee=noop,batch=100000000"]);
+}
+
+#[test]
 fn numbers_and_order_of_every_scale() {
     let profiles = profiles();
     for (scale, launches, turns) in [
         (Scale::Smoke, 1, 2),
-        (Scale::Quick, 5, 8),
+        (Scale::Quick, 5, 7),
         (Scale::Full, 12, 20),
     ] {
         let planned = plan(&Wish {

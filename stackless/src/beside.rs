@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use corolab_lab::crowd::{BEAT, Crowd, Next, Pulse};
 use corolab_lab::sample::{Batch, Refusal};
 use corolab_lab::stopwatch::Stopwatch;
-use corolab_lab::tails::{STOOD_STILL, Tail, Tails};
+use corolab_lab::tails::{Recorder, STOOD_STILL, Tails};
 use corolab_lab::workload::foreign::{BYSTANDERS, Case, WINDOW_NS, together};
 
 use crate::stackless::{Timer, park, unparker};
@@ -69,7 +69,7 @@ async fn repeat<S: Timer>(
     until: Instant,
     witness: bool,
 ) -> io::Result<Batch> {
-    let mut still = Tail::new();
+    let mut still = Recorder::new();
     let mut watch = Stopwatch::new();
     let mut count = 0;
     watch.start();
@@ -89,7 +89,7 @@ async fn repeat<S: Timer>(
     watch.stop();
     let mut told = caller.tails();
     if witness {
-        told.merge(Tails::of(STOOD_STILL, still));
+        told.merge(Tails::of(STOOD_STILL, still.tail()));
     }
     Ok(Batch::new(watch, count).telling(told))
 }

@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Instant;
 
 use corolab_lab::stopwatch::nanos;
-use corolab_lab::tails::{QUEUE_WAIT, Tail, Tails};
+use corolab_lab::tails::{QUEUE_WAIT, Recorder, Tails};
 use corolab_lab::workload::foreign;
 use corolab_syscalls::callee::Callee;
 
@@ -162,7 +162,7 @@ impl<S: BlockInPlace> Route for InPlace<S> {
 
 /// On another thread, for which the task waits.
 pub struct Hop<S> {
-    waits: Tail,
+    waits: Recorder,
     of: PhantomData<fn() -> S>,
 }
 
@@ -174,7 +174,7 @@ impl<S> Hop<S> {
     )]
     pub fn new() -> Self {
         Hop {
-            waits: Tail::new(),
+            waits: Recorder::new(),
             of: PhantomData,
         }
     }
@@ -195,6 +195,6 @@ impl<S: SpawnBlocking> Route for Hop<S> {
     }
 
     fn tails(self) -> Tails {
-        Tails::of(QUEUE_WAIT, self.waits)
+        Tails::of(QUEUE_WAIT, self.waits.tail())
     }
 }

@@ -1,7 +1,6 @@
 //! The child's side of a trial: one condition, served turn by turn.
 
 use std::any::Any;
-use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,89 +11,11 @@ use corolab_syscalls::{affinity, clock};
 use crate::contender::{Assignment, Contender};
 use crate::sample::{Batch, Counted, Refusal, Sample};
 use crate::stopwatch::{Calibration, Stopwatch, nanos};
+use crate::turns::wrong;
 use crate::wire::{ChildEnd, FromChild, ToChild, VERSION};
 use crate::{heap, notes};
 
-/// Who decides how often a workload's body runs: the parent over the wire, a
-/// criterion target, or a test.
-pub trait Turns {
-    /// Runs `body` until there are no more turns.
-    ///
-    /// `body(rounds)` does `rounds * round_ops` operations and says what they
-    /// computed; `expected(rounds)` is what they should have.
-    ///
-    /// # Errors
-    /// What the body refuses, or a wrong answer.
-    fn serve(
-        &mut self,
-        round_ops: u64,
-        expected: &dyn Fn(u64) -> u64,
-        body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
-    ) -> Result<(), Refusal>;
-
-    /// For workloads of which one batch stands for itself: runs `body` once, and
-    /// neither warms it nor repeats it. It says how many operations it did;
-    /// that is what it should have computed, too.
-    ///
-    /// # Errors
-    /// What the body refuses, or a wrong answer.
-    fn once(
-        &mut self,
-        body: &mut dyn FnMut() -> Result<(u64, Batch), Refusal>,
-    ) -> Result<(), Refusal> {
-        let ops = Cell::new(0);
-        let mut once = |_| {
-            let (done, batch) = body()?;
-            ops.set(done);
-            Ok(batch)
-        };
-        checked(1, &|_| ops.get(), &mut once).map(drop)
-    }
-
-    /// For workloads that make their tasks once and then stand still: everything
-    /// but the tasks is there, and its memory can be read. Returns whether the
-    /// tasks are wanted.
-    ///
-    /// # Errors
-    /// The parent is gone.
-    fn begin(&mut self) -> Result<bool, Refusal> {
-        Ok(true)
-    }
-
-    /// That many tasks were made within the watch's time and wait; returns when
-    /// they may end.
-    ///
-    /// # Errors
-    /// The parent is gone.
-    fn stand(&mut self, tasks: u64, watch: Stopwatch) -> Result<(), Refusal> {
-        let _ = (tasks, watch);
-        Ok(())
-    }
-}
-
-/// Runs one batch and holds its answer against the right one, off the clock.
-///
-/// # Errors
-/// What the body refuses, or a wrong answer, with both values.
-pub fn checked(
-    rounds: u64,
-    expected: &dyn Fn(u64) -> u64,
-    body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
-) -> Result<Batch, Refusal> {
-    let batch = body(rounds)?;
-    let right = expected(rounds);
-    if batch.answer == right {
-        Ok(batch)
-    } else {
-        Err(wrong(rounds, batch.answer, right))
-    }
-}
-
-fn wrong(rounds: u64, answer: u64, right: u64) -> Refusal {
-    Refusal::failed(format!(
-        "wrong answer after {rounds} rounds: {answer} instead of {right}"
-    ))
-}
+pub use crate::turns::{Alone, Turns, checked};
 
 /// The whole of a runner: speaks the wire for one of `contenders`.
 ///
@@ -368,30 +289,6 @@ impl Counts {
     }
 }
 
-/// A number of batches of a given length, without a parent: for tests and for
-/// criterion targets that only need the body.
-#[derive(Clone, Copy, Debug)]
-pub struct Alone {
-    /// Batches to run.
-    pub batches: u32,
-    /// Rounds of each.
-    pub rounds: u64,
-}
-
-impl Turns for Alone {
-    fn serve(
-        &mut self,
-        _round_ops: u64,
-        expected: &dyn Fn(u64) -> u64,
-        body: &mut dyn FnMut(u64) -> Result<Batch, Refusal>,
-    ) -> Result<(), Refusal> {
-        for _ in 0..self.batches {
-            checked(self.rounds, expected, body)?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -423,20 +320,5 @@ mod tests {
         };
         let rounds = settle(3_000_000, &|rounds| rounds, &mut body).unwrap();
         assert!((2_900..=3_000).contains(&rounds), "{rounds} rounds of 1 µs");
-    }
-
-    #[test]
-    fn a_wrong_answer_is_told_with_both_values() {
-        let mut body = lasting(Duration::ZERO);
-        let told = Alone {
-            batches: 1,
-            rounds: 2,
-        }
-        .serve(1, &|_| 5, &mut body)
-        .unwrap_err();
-        assert_eq!(
-            told.to_string(),
-            "failed: wrong answer after 2 rounds: 2 instead of 5"
-        );
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::stopwatch::nanos;
-use crate::tails::{HEARTBEAT_GAP, Tail, Tails};
+use crate::tails::{HEARTBEAT_GAP, Recorder, Tails};
 
 /// Time that a heartbeat task sleeps between two beats.
 pub const BEAT: Duration = Duration::from_millis(1);
@@ -104,7 +104,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub struct Pulse {
     last: Instant,
-    gaps: Tail,
+    gaps: Recorder,
 }
 
 impl Pulse {
@@ -116,7 +116,7 @@ impl Pulse {
     pub fn new() -> Self {
         Pulse {
             last: Instant::now(),
-            gaps: Tail::new(),
+            gaps: Recorder::new(),
         }
     }
 
@@ -129,7 +129,7 @@ impl Pulse {
 
     /// All gaps.
     pub fn tails(self) -> Tails {
-        Tails::of(HEARTBEAT_GAP, self.gaps)
+        Tails::of(HEARTBEAT_GAP, self.gaps.tail())
     }
 }
 
@@ -165,6 +165,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(2));
         pulse.beat();
         let tails = pulse.tails();
-        assert!(tails.get(HEARTBEAT_GAP).unwrap().largest().unwrap() >= 2e6);
+        let (gap, _) = tails.get(HEARTBEAT_GAP).unwrap().pairs().next().unwrap();
+        assert!(gap >= 2_000_000, "{gap} ns");
     }
 }

@@ -22,6 +22,7 @@ pub mod sample;
 pub mod stopwatch;
 pub mod tails;
 pub mod thread_bound;
+pub mod turns;
 pub mod versions;
 pub mod wire;
 pub mod workload;

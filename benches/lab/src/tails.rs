@@ -2,10 +2,8 @@
 //! hides what matters. They merge.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use hdrhistogram::Histogram;
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// How long a call waited for the thread that it hopped to, ns.
@@ -19,16 +17,16 @@ pub const STOOD_STILL: &str = "stood_still";
 /// The largest value told apart: a minute, in ns.
 const LARGEST: u64 = 60_000_000_000;
 
-/// One distribution, to three digits.
-#[derive(Clone, PartialEq)]
-pub struct Tail(Histogram<u64>);
+/// Takes values in while a clock runs, to three digits.
+#[derive(Debug)]
+pub struct Recorder(Histogram<u64>);
 
-impl Tail {
+impl Recorder {
     /// Nothing recorded; all memory is there already.
     #[allow(clippy::new_without_default, reason = "it takes 200 KiB")]
     pub fn new() -> Self {
         // Bounds and digits are right for the crate, see its documentation.
-        Tail(Histogram::new_with_bounds(1, LARGEST, 3).expect("bounds of a minute in ns"))
+        Recorder(Histogram::new_with_bounds(1, LARGEST, 3).expect("bounds of a minute in ns"))
     }
 
     /// Records one value; what is larger than a minute counts as a minute.
@@ -37,56 +35,49 @@ impl Tail {
         self.0.saturating_record(value);
     }
 
+    /// What was recorded.
+    pub fn tail(&self) -> Tail {
+        let recorded = self.0.iter_recorded();
+        let pairs = recorded.map(|it| (it.value_iterated_to(), it.count_at_value()));
+        Tail(pairs.collect())
+    }
+}
+
+/// One distribution: values, each with how often it was recorded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tail(BTreeMap<u64, u64>);
+
+impl Tail {
     /// Takes another's values in.
     pub fn merge(&mut self, other: &Tail) {
-        // Both have the same bounds.
-        self.0.add(&other.0).expect("equal bounds");
+        for (value, count) in &other.0 {
+            *self.0.entry(*value).or_default() += count;
+        }
+    }
+
+    /// Values with how often they were recorded, the smallest first.
+    pub fn pairs(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.0.iter().map(|(value, count)| (*value, *count))
     }
 
     /// Values recorded.
     pub fn count(&self) -> u64 {
-        self.0.len()
-    }
-
-    /// The smallest value that no smaller share of the values lies below (the
-    /// nearest rank: of few values, the largest); `None` when there is none.
-    pub fn quantile(&self, share: f64) -> Option<f64> {
-        (self.count() > 0).then(|| self.0.value_at_quantile(share) as f64)
-    }
-
-    /// The same; `None` when there are too few values to tell it from the
-    /// largest: a share of 0.999 needs a thousand.
-    pub fn quantile_of_enough(&self, share: f64) -> Option<f64> {
-        let enough = self.count() as f64 * (1.0 - share) >= 1.0 - 1e-9;
-        self.quantile(share).filter(|_| enough)
-    }
-
-    /// The largest value; `None` when there is none.
-    pub fn largest(&self) -> Option<f64> {
-        (self.count() > 0).then(|| self.0.max() as f64)
+        self.0.values().sum()
     }
 }
 
-impl fmt::Debug for Tail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tail of {}", self.count())
-    }
-}
-
-/// As pairs of a value and how often it was recorded.
+/// As pairs.
 impl Serialize for Tail {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let recorded = self.0.iter_recorded();
-        serializer.collect_seq(recorded.map(|it| (it.value_iterated_to(), it.count_at_value())))
+        serializer.collect_seq(self.pairs())
     }
 }
 
 impl<'de> Deserialize<'de> for Tail {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut tail = Tail::new();
+        let mut tail = Tail::default();
         for (value, count) in Vec::<(u64, u64)>::deserialize(deserializer)? {
-            let value = value.min(LARGEST);
-            tail.0.record_n(value, count).map_err(D::Error::custom)?;
+            *tail.0.entry(value).or_default() += count;
         }
         Ok(tail)
     }
@@ -130,41 +121,36 @@ mod tests {
     use proptest::prelude::*;
 
     fn tail(values: impl IntoIterator<Item = u64>) -> Tail {
-        let mut tail = Tail::new();
-        values.into_iter().for_each(|value| tail.record(value));
-        tail
+        let mut recorder = Recorder::new();
+        values.into_iter().for_each(|value| recorder.record(value));
+        recorder.tail()
     }
 
     #[test]
-    fn closed_forms() {
-        let it = tail(1..=1_000);
-        assert_eq!(it.quantile(0.5), Some(500.0));
-        assert_eq!(it.quantile(0.99), Some(990.0));
-        assert_eq!(it.quantile(0.999), Some(999.0));
-        assert_eq!(it.largest(), Some(1_000.0));
-        assert_eq!(it.quantile_of_enough(0.999), Some(999.0));
-        assert_eq!(tail(1..=999).quantile_of_enough(0.999), None);
-        assert_eq!(tail(1..=28).quantile(0.99), Some(28.0));
-        assert_eq!((tail([]).largest(), tail([]).quantile(0.5)), (None, None));
+    fn values_are_kept_to_three_digits() {
+        let it = tail([0, 7, 7, 1_000, 123_456]);
+        let pairs: Vec<_> = it.pairs().collect();
+        assert_eq!(pairs[..3], [(0, 1), (7, 2), (1_000, 1)]);
+        assert!((pairs[3].0 as f64 / 123_456.0 - 1.0).abs() < 1e-3);
+        assert_eq!((it.count(), tail([]).count()), (5, 0));
     }
 
     #[test]
     fn what_is_beyond_counts_as_the_largest() {
-        let read = tail([u64::MAX]).largest().unwrap();
-        assert!((read / LARGEST as f64 - 1.0).abs() < 1e-3, "{read}");
+        let (value, count) = tail([u64::MAX]).pairs().next().unwrap();
+        assert!(
+            (value as f64 / LARGEST as f64 - 1.0).abs() < 1e-3,
+            "{value}"
+        );
+        assert_eq!(count, 1);
     }
 
     proptest! {
         #[test]
-        fn a_tail_comes_back_from_its_text(values in prop::collection::vec(0..LARGEST, 0..200)) {
+        fn tails_come_back_from_their_text(values in prop::collection::vec(0..LARGEST, 0..200)) {
             let it = Tails::of(QUEUE_WAIT, tail(values));
             let text = serde_json::to_string(&it).unwrap();
-            let back: Tails = serde_json::from_str(&text).unwrap();
-            let (it, back) = (it.get(QUEUE_WAIT).unwrap(), back.get(QUEUE_WAIT).unwrap());
-            prop_assert_eq!(it.count(), back.count());
-            for share in [0.0, 0.5, 0.9] {
-                prop_assert_eq!(it.quantile(share), back.quantile(share));
-            }
+            prop_assert_eq!(serde_json::from_str::<Tails>(&text).unwrap(), it);
         }
 
         #[test]

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use corolab_lab::contender::Family;
 
 use super::chart::{escape, point};
-use super::foreign::{ROUTES, beside, best, callee, difference, priced, route, time};
+use super::foreign::{ROUTES, best, callee, difference, figure, priced, route, time};
 use super::scale::{Log, label};
 use crate::stats::added::ADDED;
-use crate::summary::{Figure, Row, Summary};
+use crate::summary::{BlockInfo, Figure, Row, Summary};
 
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 330.0;
@@ -20,7 +20,7 @@ const HEAD: f64 = 30.0;
 /// The chart: for each callee the best of each family by each route; empty where
 /// nothing was measured.
 pub fn chart(summary: &Summary) -> String {
-    let groups: Vec<(String, Vec<&Row>)> = priced(summary)
+    let groups: Vec<(&BlockInfo, Vec<(&Row, Figure)>)> = priced(summary)
         .into_iter()
         .map(|block| {
             let families = [Family::Stackful, Family::Stackless];
@@ -28,22 +28,19 @@ pub fn chart(summary: &Summary) -> String {
                 .iter()
                 .flat_map(|by| families.map(|family| (family, *by)));
             let rows = ways.filter_map(|(family, by)| {
-                beside(summary, best(summary, block, family, by)?, ADDED)
+                let row = best(summary, block, family, by)?;
+                Some((row, figure(summary, row, ADDED)?))
             });
-            (callee(block), rows.collect::<Vec<_>>())
+            (block, rows.collect::<Vec<_>>())
         })
         .filter(|(_, rows)| !rows.is_empty())
         .collect();
     if groups.is_empty() {
         return String::new();
     }
-    let figures = || {
-        groups
-            .iter()
-            .flat_map(|(_, rows)| rows.iter().filter_map(|row| row.figure))
-    };
+    let figures = groups.iter().flat_map(|(_, rows)| rows.iter());
     // What lies under a tenth of a nanosecond is drawn at the edge.
-    let ends = figures().flat_map(|figure| [figure.low, figure.high]);
+    let ends = figures.flat_map(|(_, added)| [added.low, added.high]);
     let axis = Log::holding(ends.map(|end| end.max(0.1)), LEFT, WIDTH - RIGHT);
     let lines: usize = groups.iter().map(|(_, rows)| rows.len()).sum();
     let height = HEAD * groups.len() as f64 + ROW * lines as f64 + 40.0;
@@ -69,18 +66,17 @@ pub fn chart(summary: &Summary) -> String {
         height - 14.0
     );
     let mut y = 0.0;
-    for (callee, rows) in groups {
+    for (block, rows) in groups {
         let _ = write!(
             svg,
             "<text class=\"group\" x=\"4\" y=\"{:.1}\">{}</text>",
             y + HEAD - 8.0,
-            escape(&callee)
+            escape(&callee(block))
         );
         y += HEAD;
-        for row in rows {
-            if let Some(figure) = row.figure {
-                mark(&mut svg, row, &figure, &axis, y + ROW / 2.0);
-            }
+        for (row, added) in rows {
+            let value = difference(summary, block, row, &added);
+            mark(&mut svg, row, &added, &value, &axis, y + ROW / 2.0);
             y += ROW;
         }
     }
@@ -89,12 +85,11 @@ pub fn chart(summary: &Summary) -> String {
 }
 
 /// One row: route and contender, interval, estimate, figure.
-fn mark(svg: &mut String, row: &Row, figure: &Figure, axis: &Log, y: f64) {
+fn mark(svg: &mut String, row: &Row, figure: &Figure, value: &str, axis: &Log, y: f64) {
     let at = |value: f64| axis.at(value.max(0.1)).max(LEFT);
-    let value = difference(figure);
     let title = format!(
         "{}: {value} ({} to {})",
-        row.id,
+        row.id.replace("time_per_op", ADDED),
         time(figure.low),
         time(figure.high)
     );
@@ -117,6 +112,6 @@ fn mark(svg: &mut String, row: &Row, figure: &Figure, axis: &Log, y: f64) {
         point(row.family.name(), at(figure.estimate), y),
         at(figure.high) + 9.0,
         y + 4.5,
-        escape(&value)
+        escape(value)
     );
 }

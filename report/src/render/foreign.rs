@@ -61,20 +61,21 @@ pub fn best<'a>(
         .min_by(|a, b| estimate(a).total_cmp(&estimate(b)))
 }
 
+/// The row that added cost is over: a thread's, or a plain call's.
+fn thread<'a>(summary: &'a Summary, block: &BlockInfo) -> Option<&'a Row> {
+    best(summary, block, Family::Kernel, DIRECT)
+        .or_else(|| best(summary, block, Family::Control, DIRECT))
+}
+
 fn estimate(row: &Row) -> f64 {
     row.figure.map_or(f64::INFINITY, |figure| figure.estimate)
 }
 
 /// Another metric of the same condition, where it has a figure.
-pub fn beside<'a>(summary: &'a Summary, row: &Row, metric: &str) -> Option<&'a Row> {
+pub fn figure(summary: &Summary, row: &Row, metric: &str) -> Option<Figure> {
     let (condition, _) = row.id.rsplit_once(':')?;
     let id = format!("{condition}:{metric}");
-    let found = summary.rows.iter().find(|row| row.id == id)?;
-    found.figure.is_some().then_some(found)
-}
-
-fn figure(summary: &Summary, row: &Row, metric: &str) -> Option<Figure> {
-    beside(summary, row, metric)?.figure
+    summary.rows.iter().find(|row| row.id == id)?.figure
 }
 
 /// ns with a unit that fits.
@@ -86,9 +87,14 @@ pub fn time(ns: f64) -> String {
     }
 }
 
-/// A difference: as a time with its sign, or that none can be told.
-pub fn difference(added: &Figure) -> String {
-    if added.low <= 0.0 && added.high >= 0.0 {
+/// What a row adds to a thread's call, as a time with its sign; ±0 where the two
+/// cannot be told apart.
+pub fn difference(summary: &Summary, block: &BlockInfo, row: &Row, added: &Figure) -> String {
+    let told_apart = |other: &Row| {
+        let ratio = plain::ratio_of(summary, &row.id, &other.id);
+        ratio.is_some_and(|ratio| ratio.verdict != "tie")
+    };
+    if (added.low <= 0.0 && added.high >= 0.0) || !thread(summary, block).is_some_and(told_apart) {
         "±0".to_owned()
     } else if added.estimate < 0.0 {
         format!("−{}", time(-added.estimate))
@@ -109,11 +115,9 @@ pub fn matrix_heads() -> Vec<String> {
 pub fn matrix(summary: &Summary, family: Family) -> Vec<Vec<String>> {
     let mut table = Vec::new();
     for block in priced(summary) {
-        let thread = best(summary, block, Family::Kernel, DIRECT)
-            .or_else(|| best(summary, block, Family::Control, DIRECT));
         let mut line = vec![
             callee(block),
-            thread.map_or_else(String::new, |row| {
+            thread(summary, block).map_or_else(String::new, |row| {
                 let by = if row.family == Family::Control {
                     " (call)"
                 } else {
@@ -125,9 +129,10 @@ pub fn matrix(summary: &Summary, family: Family) -> Vec<Vec<String>> {
         line.extend(ROUTES.map(|by| match best(summary, block, family, by) {
             Some(row) => {
                 let added = figure(summary, row, ADDED);
-                let added = added.map_or_else(String::new, |added| difference(&added));
+                let added =
+                    added.map_or_else(String::new, |added| difference(summary, block, row, &added));
                 format!(
-                    "{} ({added}) {}",
+                    "{} {}\n({added})",
                     time(estimate(row)),
                     letter(&row.contender)
                 )

@@ -19,6 +19,8 @@ const HEADLINES: &[&str] = &[
     "ping_pong/pairs=1,workers=2",
     "spawn/batch=1000",
     "spawn/batch=1000,workers=2",
+    "foreign/callee=noop",
+    "foreign/callee=getppid",
 ];
 
 /// Heads of the headline table.

@@ -3,7 +3,7 @@
 use corolab_lab::sample::Status;
 
 use super::*;
-use crate::stats::fixture;
+use crate::stats::{fixture, fixture_calls};
 use crate::summary::Ratio;
 
 fn view(name: &str) -> String {
@@ -37,6 +37,38 @@ fn the_terminal_is_as_it_was() {
 #[test]
 fn charts_are_as_they_were() {
     insta::assert_snapshot!(chart::workload(&fixture::summary(), "yield").replace("><", ">\n<"));
+}
+
+#[test]
+fn the_leg_of_calls_is_as_it_was() {
+    let summary = fixture_calls::summary();
+    let text = markdown::report(&summary);
+    let (_, leg) = text.split_once("## Calls out of a task").unwrap();
+    let (leg, _) = leg.split_once("## Every block").unwrap();
+    insta::assert_snapshot!("calls_out_of_a_task", leg);
+    insta::assert_snapshot!("added_cost", added::chart(&summary).replace("><", ">\n<"));
+}
+
+#[test]
+fn a_record_without_calls_has_no_such_leg() {
+    assert!(!view("report.md").contains("## Calls out of a task"));
+    assert!(!view("report.html").contains("id=\"calls\""));
+    assert!(html::page(&fixture_calls::summary()).contains("A hundred million calls"));
+}
+
+#[test]
+fn one_reason_is_told_once_with_how_many_it_holds_for() {
+    let mut summary = fixture::summary();
+    let refused = |row: &&crate::summary::Row| row.status == Status::NotOffered;
+    let first = summary.rows.iter().find(refused).unwrap().clone();
+    for at in 0..3 {
+        let mut another = first.clone();
+        another.id = format!("switch/may/live={at}:time_per_op");
+        summary.rows.push(another);
+    }
+    let told = table::refused(&summary);
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0][0], "switch/may/live=1 and 3 more");
 }
 
 #[test]

@@ -286,6 +286,30 @@ mod tests {
     }
 
     #[test]
+    fn a_launch_that_counts_the_heap_is_none_of_the_others() {
+        let mut standing = Standing::default();
+        let line = |launch, heap, complete| {
+            Line::Launch(Launch {
+                block: "foreign/callee=noop".to_owned(),
+                launch,
+                session: 1,
+                heap,
+                turns: 1,
+                complete,
+                wall_ns: 1,
+                steal: None,
+            })
+        };
+        standing.see(&line(0, false, true));
+        standing.see(&line(1, true, false));
+        assert!(standing.counted.is_empty(), "interrupted: it is done again");
+        standing.see(&line(2, true, true));
+        assert_eq!(standing.whole["foreign/callee=noop"], 1);
+        assert!(standing.counted.contains("foreign/callee=noop"));
+        assert_eq!(standing.next["foreign/callee=noop"], 3);
+    }
+
+    #[test]
     fn a_seed_belongs_to_one_launch() {
         assert_eq!(
             seed_of(1, "switch/live=1", 0),

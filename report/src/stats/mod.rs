@@ -2,8 +2,12 @@
 //! arrival that a shuffle could change.
 
 pub mod added;
+mod figures;
 #[cfg(test)]
 pub mod fixture;
+#[cfg(test)]
+pub mod fixture_calls;
+mod metrics;
 pub mod order;
 pub mod ratio;
 mod rows;

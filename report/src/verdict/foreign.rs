@@ -35,12 +35,20 @@ fn way(rows: &[Row], ratios: &[Ratio], contender: &str, route: &str) -> Option<W
     let (_, figure) = found(rows, &row)?;
     let ratio = paired(ratios, &row, &thread())?;
     let added = found(rows, &id(contender, &told, "added_per_op"));
-    let added = added.map_or_else(String::new, |(_, by)| format!(" ({:+.2} ns)", by.estimate));
+    let added = added.map_or_else(String::new, |(_, by)| match by.estimate {
+        ns if ns.abs() < 1e3 => format!(" ({ns:+.2} ns)"),
+        ns => format!(" ({:+.1} µs)", ns / 1e3),
+    });
+    let took = match figure.estimate {
+        ns if ns < 1e3 => format!("{ns:.2} ns"),
+        ns => format!("{:.1} µs", ns / 1e3),
+    };
+    let times = match ratio.ratio {
+        times if times < 100.0 => format!("{times:.2}"),
+        times => format!("{times:.0}"),
+    };
     Some(Way {
-        told: format!(
-            "{name} {:.2} ns{added}, ×{:.2}",
-            figure.estimate, ratio.ratio
-        ),
+        told: format!("{name} {took}{added}, ×{times}"),
         row,
         low: ratio.low,
     })
@@ -175,7 +183,8 @@ pub fn rfc230(rows: &[Row], ratios: &[Ratio]) -> Found {
         Some(ratio) => {
             held.push(ratio.high <= 1.05);
             told.push(format!(
-                "through a trait object a system call takes {:.3} of its time ({:.3} to {:.3})",
+                "through a trait object, which is a function more to leave, a system call takes {:.3} \
+                 of its time ({:.3} to {:.3})",
                 ratio.ratio, ratio.low, ratio.high
             ));
             ids.extend([dynamic, plain]);

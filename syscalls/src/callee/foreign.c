@@ -22,13 +22,16 @@ unsigned long corolab_adds20(unsigned long count) {
 }
 
 /* Needs 64 KiB of stack, and touches each page of it from the top down, as
-   deeper and deeper calls would: a guard page below is met, never jumped. */
+   deeper and deeper calls would: a guard page below is met, never jumped. Each
+   touch is a cache line further than a page away, or all would fall into one set
+   of the cache. */
 #define PAGE 4096
+#define STEP (PAGE - 64)
 #define DEEP (16 * PAGE)
 
 unsigned long corolab_deep(unsigned long count) {
     volatile unsigned char frame[DEEP];
-    for (int at = DEEP - 1; at >= 0; at -= PAGE)
+    for (int at = DEEP - 1; at >= 0; at -= STEP)
         frame[at] = (unsigned char)count;
-    return count - (unsigned char)count + frame[PAGE - 1];
+    return count - (unsigned char)count + frame[DEEP - 1];
 }
