@@ -70,7 +70,7 @@ pub struct Planned {
 pub fn plan(wish: &Wish<'_>) -> Planned {
     let (launches, turns, sample_ns, budget_ns) = match wish.scale {
         Scale::Smoke => (1, 2, 500_000, None),
-        Scale::Quick => (FEWEST_LAUNCHES, 8, QUICK_SAMPLE_NS, Some(85_000_000_000)),
+        Scale::Quick => (FEWEST_LAUNCHES, 7, QUICK_SAMPLE_NS, Some(82_000_000_000)),
         Scale::Full => (12, 20, SAMPLE_NS, None),
     };
     let mut plan = Plan {
