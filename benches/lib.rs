@@ -46,17 +46,22 @@ impl Turns for UnderCriterion<'_, '_> {
     }
 }
 
-/// Registers the quick grid of a workload, every contender at one worker.
+/// Registers the quick grid of a workload and what belongs to it, every contender
+/// at one worker.
 ///
 /// Conditions that need many stacks, a second worker or another thread are left
 /// to `corolab run`, which gives each a process of its own; so are those whose
 /// one batch stands for itself.
 pub fn targets(criterion: &mut Criterion, name: &str) {
     let workload = workload::find(name).expect("a workload of the lab");
-    for block in (workload.grid)(Scale::Quick) {
+    let grid = (workload.grid)(Scale::Quick);
+    for block in grid.into_iter().chain((workload.more)()) {
         let once = (workload.once)(&workload.complete(&block, &[])).is_some();
         let large = block.number("live").unwrap_or(0) > 10_000;
-        if once || large || block.number("workers").unwrap_or(1) > 1 {
+        let more_than_one = ["workers", "callers"]
+            .iter()
+            .any(|key| block.number(key).unwrap_or(1) > 1);
+        if once || large || more_than_one {
             continue;
         }
         let mut group = criterion.benchmark_group(format!("{name}/{block}"));

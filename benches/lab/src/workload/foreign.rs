@@ -120,7 +120,12 @@ fn beside(callee: &str, callers: u64, workers: u64) -> Params {
 
 fn grid(scale: Scale) -> Vec<Params> {
     match scale {
-        Scale::Smoke => [of("noop"), of("deep").with("stack", SMALL)].into(),
+        Scale::Smoke => [
+            of("noop"),
+            of("deep").with("stack", SMALL),
+            beside("sleep1ms", 1, 1),
+        ]
+        .into(),
         Scale::Quick => [
             of("noop"),
             of("getppid"),
