@@ -24,7 +24,7 @@ pub const ROUTES: [&str; 7] = [
 ];
 
 /// What .NET's 100 M calls took, ms: from a thread, and from a green thread.
-const PUBLISHED: [&str; 2] = ["300", "1,800"];
+const PUBLISHED: [&str; 2] = ["300 ms", "1,800 ms"];
 
 /// The route of a row.
 pub fn route(row: &Row) -> &str {
@@ -265,31 +265,31 @@ pub fn collateral(summary: &Summary) -> Vec<[String; 6]> {
 }
 
 /// Heads of the table of batches.
-pub const BATCHES: [&str; 4] = ["contender", "100 M calls", "interval", ".NET"];
+pub const BATCHES: [&str; 5] = ["contender", "100 M calls", "interval", "÷ thread", ".NET"];
 
 /// A hundred million calls in one uninterrupted batch, beside the published ones.
-pub fn batches(summary: &Summary) -> Vec<[String; 4]> {
+pub fn batches(summary: &Summary) -> Vec<[String; 5]> {
     let ms = |ns: f64, calls: f64| format!("{} ms", whole(ns * calls / 1e6));
-    of_leg(summary)
-        .filter_map(|(block, row)| {
-            let calls = row.params.number("batch")? as f64;
-            let figure = row.figure?;
-            let published = match (row.family, route(row)) {
-                (Family::Kernel, _) => PUBLISHED[0],
-                (Family::Stackful, PARENT_STACK) => PUBLISHED[1],
-                _ => return Some((block, row, calls, figure, String::new())),
-            };
-            Some((block, row, calls, figure, format!("{published} ms")))
-        })
-        .map(|(block, row, calls, figure, published)| {
-            [
-                plain::name(row, block),
-                ms(figure.estimate, calls),
-                format!("{} – {}", ms(figure.low, calls), ms(figure.high, calls)),
-                published,
-            ]
-        })
-        .collect()
+    let line = |(block, row): (&BlockInfo, &Row)| {
+        let (calls, figure) = (row.params.number("batch")? as f64, row.figure?);
+        let published = match (row.family, route(row)) {
+            (Family::Kernel, _) => PUBLISHED[0],
+            (Family::Stackful, PARENT_STACK) => PUBLISHED[1],
+            _ => "",
+        };
+        let to_thread =
+            thread(summary, block).and_then(|thread| plain::ratio_of(summary, &row.id, &thread.id));
+        Some([
+            plain::name(row, block),
+            ms(figure.estimate, calls),
+            format!("{} – {}", ms(figure.low, calls), ms(figure.high, calls)),
+            to_thread.map_or_else(String::new, |ratio| {
+                format!("{:.2} ({:.2} – {:.2})", ratio.ratio, ratio.low, ratio.high)
+            }),
+            published.to_owned(),
+        ])
+    };
+    of_leg(summary).filter_map(line).collect()
 }
 
 /// Measured times of the leg, with their blocks.

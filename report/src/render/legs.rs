@@ -2,7 +2,7 @@
 //! and what a waiting task occupies.
 
 use super::number::{told, whole};
-use crate::summary::{Row, Summary};
+use crate::summary::{BlockInfo, Row, Summary};
 use crate::verdict::plain;
 
 /// What to know before a row with more than one worker is trusted.
@@ -19,7 +19,9 @@ pub const CONTROLLED: [&str; 5] = ["rows", "fiber", "future", "fiber ÷ future",
 pub fn controlled(summary: &Summary) -> Vec<[String; 5]> {
     const PREFIX: &str = "corosensei-on-";
     let mut table = Vec::new();
-    for block in &summary.blocks {
+    // Calls beside others have a table of their own: they are about the others.
+    let alone = |block: &&BlockInfo| !block.params.contains("form=beside");
+    for block in summary.blocks.iter().filter(alone) {
         let rows = plain::measured(summary, &block.id);
         for fiber in &rows {
             let Some(scheduler) = fiber.contender.strip_prefix(PREFIX) else {

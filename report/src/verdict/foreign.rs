@@ -26,14 +26,35 @@ struct Way {
     low: f64,
 }
 
+/// The published batch, which is steadier than samples of some milliseconds.
+const BATCH: &str = ",batch=100000000";
+
+/// What sets the rows apart that are judged by: the batch where it was measured.
+fn of_batch(rows: &[Row]) -> &'static str {
+    match found(rows, &thread(BATCH)) {
+        Some(_) => BATCH,
+        None => "",
+    }
+}
+
+fn thread(batch: &str) -> String {
+    id("os-thread", &format!("callee=noop{batch}"), "time_per_op")
+}
+
 fn way(rows: &[Row], ratios: &[Ratio], contender: &str, route: &str) -> Option<Way> {
-    let (told, name) = match route {
-        "direct" => ("callee=noop".to_owned(), "direct"),
-        route => (format!("callee=noop,route={route}"), route),
+    // A hundred million hops would take a quarter of an hour.
+    let batch = match route {
+        "spawn-blocking" => "",
+        _ => of_batch(rows),
     };
+    let by = match route {
+        "direct" => String::new(),
+        route => format!(",route={route}"),
+    };
+    let (told, name) = (format!("callee=noop{by}{batch}"), route);
     let row = id(contender, &told, "time_per_op");
     let (_, figure) = found(rows, &row)?;
-    let ratio = paired(ratios, &row, &thread())?;
+    let ratio = paired(ratios, &row, &thread(batch))?;
     let added = found(rows, &id(contender, &told, "added_per_op"));
     let added = added.map_or_else(String::new, |(_, by)| match by.estimate {
         ns if ns.abs() < 1e3 => format!(" ({ns:+.2} ns)"),
@@ -54,16 +75,12 @@ fn way(rows: &[Row], ratios: &[Ratio], contender: &str, route: &str) -> Option<W
     })
 }
 
-fn thread() -> String {
-    id("os-thread", "callee=noop", "time_per_op")
-}
-
 /// Judged by route: reproduced when a direct call from a green thread costs three
 /// times a thread's or more, half of what was published; partly when it does not
 /// and the call on the resumer's stack, which .NET's green threads had to make,
 /// is dearer than a thread's beyond doubt.
 pub fn dotnet_ffi(rows: &[Row], ratios: &[Ratio]) -> Found {
-    let thread = thread();
+    let thread = thread(of_batch(rows));
     let Some((_, on_thread)) = found(rows, &thread) else {
         return not_measurable(format!("the row {thread} has no figure in this record"));
     };
@@ -71,7 +88,7 @@ pub fn dotnet_ffi(rows: &[Row], ratios: &[Ratio]) -> Found {
     let (direct, parent) = match (of(FIBER, "direct"), of(FIBER, "parent-stack")) {
         (Some(direct), Some(parent)) => (direct, parent),
         _ => {
-            let needs = id(FIBER, "callee=noop", "time_per_op");
+            let needs = thread.replace("os-thread", FIBER);
             return not_measurable(format!(
                 "{needs} or its row by parent-stack has no figure in this record"
             ));
@@ -118,7 +135,7 @@ fn batches(rows: &[Row], ids: &mut Vec<String>) -> String {
     let mut of = |contender: &str, route: &str| {
         let row = id(
             contender,
-            &format!("callee=noop{route},batch=100000000"),
+            &format!("callee=noop{route}{BATCH}"),
             "time_per_op",
         );
         let (_, figure) = found(rows, &row)?;
@@ -262,11 +279,33 @@ mod tests {
     }
 
     #[test]
+    fn where_the_batch_was_measured_it_decides() {
+        let thread = row(
+            "os-thread",
+            &format!("callee=noop{BATCH}"),
+            "time_per_op",
+            3.0,
+        );
+        let direct = row(FIBER, &format!("callee=noop{BATCH}"), "time_per_op", 18.0);
+        let told = format!("callee=noop,route=parent-stack{BATCH}");
+        let parent = row(FIBER, &told, "time_per_op", 18.0);
+        let sampled = row("os-thread", "callee=noop", "time_per_op", 18.0);
+        let ratios = [ratio(&direct, &thread), ratio(&parent, &thread)];
+        let found = dotnet_ffi(&[sampled, thread, direct, parent], &ratios);
+        assert_eq!(found.verdict, "reproduced");
+        assert!(
+            found.rows.iter().all(|row| row.contains("batch=")),
+            "{:?}",
+            found.rows
+        );
+    }
+
+    #[test]
     fn the_batch_is_told_where_it_was_measured() {
         let batch = |contender: &str, route: &str, ns| {
             row(
                 contender,
-                &format!("callee=noop{route},batch=100000000"),
+                &format!("callee=noop{route}{BATCH}"),
                 "time_per_op",
                 ns,
             )
