@@ -21,6 +21,26 @@ pub fn contenders() -> impl Iterator<Item = &'static Contender> {
         .chain(corolab_stackless::CONTENDERS.iter().copied())
 }
 
+/// A contender's condition in this process: one worker, since may is configured
+/// once for it, no pinning, and the stack that the parameters ask for.
+pub fn assignment(contender: &Contender, workload: &str, params: Params) -> Assignment {
+    let settings = Settings {
+        workers: 1,
+        cpus: Vec::new(),
+        stack: params.number("stack").unwrap_or(workload::STACK),
+        seed: 0,
+    };
+    let condition = Condition {
+        workload: workload.to_owned(),
+        contender: contender.name.to_owned(),
+        params,
+    };
+    Assignment {
+        condition,
+        settings,
+    }
+}
+
 /// Gives criterion's iterations to a workload's body as rounds.
 struct UnderCriterion<'g, 'c> {
     group: &'g mut BenchmarkGroup<'c, WallTime>,
@@ -81,24 +101,10 @@ fn measure(
     workload: &str,
     params: Params,
 ) {
-    let settings = Settings {
-        workers: 1,
-        cpus: Vec::new(),
-        stack: workload::STACK,
-        seed: 0,
-    };
-    let condition = Condition {
-        workload: workload.to_owned(),
-        contender: contender.name.to_owned(),
-        params,
-    };
-    let id = condition.id();
-    let Ok(measure) = contender.measure_of(&condition) else {
+    let assignment = assignment(contender, workload, params);
+    let id = assignment.condition.id();
+    let Ok(measure) = contender.measure_of(&assignment.condition) else {
         return; // `corolab list` says why
-    };
-    let assignment = Assignment {
-        condition,
-        settings,
     };
     if let Err(why) = measure(
         &assignment,

@@ -1,30 +1,11 @@
 //! Every workload gives the right answer on every contender, or says why not.
 
-use corolab_benches::contenders;
+use corolab_benches::{assignment, contenders};
 use corolab_lab::child::Alone;
-use corolab_lab::condition::{Condition, Params, Settings};
-use corolab_lab::contender::{Assignment, Contender};
+use corolab_lab::condition::Params;
+use corolab_lab::contender::Contender;
 use corolab_lab::sample::{Refusal, Status};
 use corolab_lab::workload::{self, Scale, Workload};
-
-/// One worker throughout: may is configured once for a process.
-fn assignment(workload: &Workload, contender: &Contender, params: Params) -> Assignment {
-    let settings = Settings {
-        workers: 1,
-        cpus: Vec::new(),
-        stack: workload::STACK,
-        seed: 0,
-    };
-    let condition = Condition {
-        workload: workload.name.to_owned(),
-        contender: contender.name.to_owned(),
-        params,
-    };
-    Assignment {
-        condition,
-        settings,
-    }
-}
 
 fn small() -> impl Iterator<Item = (&'static Workload, &'static Contender, Params)> {
     workload::ALL.iter().flat_map(|workload| {
@@ -44,7 +25,9 @@ fn measured(
     params: Params,
     rounds: u64,
 ) -> Result<(), Refusal> {
-    let assignment = assignment(workload, contender, params);
+    let mut assignment = assignment(contender, workload.name, params);
+    // may has one stack size for a process.
+    assignment.settings.stack = workload::STACK;
     let measure = contender.measure_of(&assignment.condition)?;
     measure(&assignment, &mut Alone { batches: 3, rounds })
 }
@@ -128,8 +111,7 @@ fn every_call_comes_back_by_every_route_or_is_refused_before_it_is_made() {
                     continue;
                 }
                 let name = format!("{}/{params}", contender.name);
-                let mut assignment = assignment(foreign, contender, params.clone());
-                assignment.settings.stack = params.number("stack").unwrap();
+                let assignment = assignment(contender, foreign.name, params.clone());
                 let Ok(measure) = contender.measure_of(&assignment.condition) else {
                     continue;
                 };

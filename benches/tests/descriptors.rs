@@ -3,10 +3,10 @@
 
 use std::fs;
 
-use corolab_benches::contenders;
+use corolab_benches::{assignment, contenders};
 use corolab_lab::child::Alone;
-use corolab_lab::condition::{Condition, Params, Settings};
-use corolab_lab::contender::Assignment;
+use corolab_lab::condition::Params;
+use corolab_lab::contender::{Assignment, Contender};
 use corolab_lab::sample::Status;
 use corolab_lab::workload;
 use corolab_syscalls::limits;
@@ -15,26 +15,12 @@ fn open_descriptors() -> usize {
     fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-fn callers(contender: &str, callee: &str, callers: u64) -> Assignment {
+fn callers(contender: &Contender, callee: &str, callers: u64) -> Assignment {
     let foreign = workload::find("foreign").unwrap();
     let block = Params::new()
         .with("callee", callee)
         .with("callers", callers);
-    let settings = Settings {
-        workers: 1,
-        cpus: Vec::new(),
-        stack: workload::STACK,
-        seed: 0,
-    };
-    let condition = Condition {
-        workload: "foreign".into(),
-        contender: contender.into(),
-        params: foreign.complete(&block, &[]),
-    };
-    Assignment {
-        condition,
-        settings,
-    }
+    assignment(contender, foreign.name, foreign.complete(&block, &[]))
 }
 
 #[test]
@@ -53,13 +39,13 @@ fn descriptors_that_run_out_are_named_and_none_is_leaked() {
                 rounds: 2,
             };
             let before = open_descriptors();
-            let few = callers(host.name, callee, 4);
+            let few = callers(host, callee, 4);
             let measure = host.measure_of(&few.condition).unwrap();
             measure(&few, one_batch).unwrap();
             assert_eq!(open_descriptors(), before, "{} {callee}", host.name);
 
             limits::allow_open_files(before as u64 + 40).unwrap();
-            let many = callers(host.name, callee, 200);
+            let many = callers(host, callee, 200);
             let refused = measure(&many, one_batch).unwrap_err();
             limits::allow_open_files(usual).unwrap();
             assert_eq!(refused.status, Status::Infeasible, "{refused}");

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use corolab_lab::contender::Family;
 
-use super::chart::{escape, point};
+use super::chart::{escape, group, point, ticks};
 use super::foreign::{ROUTES, best, callee, difference, figure, priced, route, time};
-use super::scale::{Log, label};
+use super::scale::Log;
 use crate::stats::added::ADDED;
 use crate::summary::{BlockInfo, Figure, Row, Summary};
 
@@ -48,31 +48,10 @@ pub fn chart(summary: &Summary) -> String {
         "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"added cost of a call by \
          callee and route, ns, log axis\">"
     );
-    for tick in axis.ticks() {
-        let x = axis.at(tick);
-        let _ = write!(
-            svg,
-            "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"8\" y2=\"{:.1}\"/>\
-             <text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            height - 30.0,
-            height - 14.0,
-            label(tick)
-        );
-    }
-    let _ = write!(
-        svg,
-        "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">ns more than on a thread</text>",
-        LEFT - 30.0,
-        height - 14.0
-    );
+    ticks(&mut svg, &axis, LEFT, height, "ns more than on a thread");
     let mut y = 0.0;
     for (block, rows) in groups {
-        let _ = write!(
-            svg,
-            "<text class=\"group\" x=\"4\" y=\"{:.1}\">{}</text>",
-            y + HEAD - 8.0,
-            escape(&callee(block))
-        );
+        group(&mut svg, &callee(block), y + HEAD - 8.0);
         y += HEAD;
         for (row, added) in rows {
             let value = difference(summary, block, row, &added);

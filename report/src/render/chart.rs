@@ -71,6 +71,24 @@ pub fn workload(summary: &Summary, workload: &str) -> String {
          operation, log axis\">",
         escape(workload)
     );
+    ticks(&mut svg, &axis, LEFT, height, "ns an operation");
+    let mut y = 0.0;
+    for (block, mut rows) in groups {
+        group(&mut svg, &block.params.replace(',', ", "), y + HEAD - 8.0);
+        y += HEAD;
+        let time = |row: &Row| row.figure.map_or(f64::INFINITY, |figure| figure.estimate);
+        rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        for row in rows {
+            mark(&mut svg, row, block, &axis, y + ROW / 2.0);
+            y += ROW;
+        }
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+/// The marks of an axis along the bottom, with what it measures to their left.
+pub fn ticks(svg: &mut String, axis: &Log, left: f64, height: f64, title: &str) {
     for tick in axis.ticks() {
         let x = axis.at(tick);
         let _ = write!(
@@ -84,28 +102,19 @@ pub fn workload(summary: &Summary, workload: &str) -> String {
     }
     let _ = write!(
         svg,
-        "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">ns an operation</text>",
-        LEFT - 30.0,
+        "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{title}</text>",
+        left - 30.0,
         height - 14.0
     );
-    let mut y = 0.0;
-    for (block, mut rows) in groups {
-        let _ = write!(
-            svg,
-            "<text class=\"group\" x=\"4\" y=\"{:.1}\">{}</text>",
-            y + HEAD - 8.0,
-            escape(&block.params.replace(',', ", "))
-        );
-        y += HEAD;
-        let time = |row: &Row| row.figure.map_or(f64::INFINITY, |figure| figure.estimate);
-        rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
-        for row in rows {
-            mark(&mut svg, row, block, &axis, y + ROW / 2.0);
-            y += ROW;
-        }
-    }
-    svg.push_str("</svg>");
-    svg
+}
+
+/// The name of a group of rows.
+pub fn group(svg: &mut String, name: &str, y: f64) {
+    let name = escape(name);
+    let _ = write!(
+        svg,
+        "<text class=\"group\" x=\"4\" y=\"{y:.1}\">{name}</text>"
+    );
 }
 
 /// One row: name, interval, estimate, figure.

@@ -1,7 +1,8 @@
 //! What a call out of a task costs more than the same call on a thread. Pure.
 
 use super::Measured;
-use super::order::{interval, median, quantile};
+use super::figures::of_launches;
+use super::order::median;
 use super::ratio::Turns;
 use crate::summary::{Figure, Row};
 
@@ -53,15 +54,7 @@ fn difference(a: &[Turns], b: &[Turns]) -> Option<Figure> {
         return None;
     }
     let medians: Vec<f64> = by_launch.iter().map(|pairs| median(pairs)).collect();
-    let (launches, all) = (interval(&medians), by_launch.concat());
-    Some(Figure {
-        estimate: launches.estimate,
-        low: launches.low,
-        high: launches.high,
-        floor: quantile(&all, 0.1),
-        launches: medians.len() as u32,
-        samples: all.len() as u32,
-    })
+    Some(of_launches(&medians, &by_launch.concat(), 0.1))
 }
 
 #[cfg(test)]

@@ -48,15 +48,22 @@ pub fn figure(
         let warnings = warnings::of_row(found, &medians, &all, steal);
         *notes = warnings.iter().map(Warning::to_string).collect();
     }
-    let launches = interval(&medians);
-    Ok(Figure {
+    let floor = if metric.better == "lower" { 0.1 } else { 0.9 };
+    Ok(of_launches(&medians, &all, floor))
+}
+
+/// A figure from each launch's median, with the floor from all samples: the
+/// value below which that share of them lies.
+pub fn of_launches(medians: &[f64], all: &[f64], floor: f64) -> Figure {
+    let launches = interval(medians);
+    Figure {
         estimate: launches.estimate,
         low: launches.low,
         high: launches.high,
-        floor: quantile(&all, if metric.better == "lower" { 0.1 } else { 0.9 }),
+        floor: quantile(all, floor),
         launches: medians.len() as u32,
         samples: all.len() as u32,
-    })
+    }
 }
 
 /// What a batch asks of the heap, for an operation.
@@ -75,15 +82,7 @@ fn of_heap(of: fn(Asked) -> u64, found: &seen::Condition<'_>) -> Result<Figure, 
     if each.is_empty() {
         return Err("what it asks of the heap was not counted: the run ended before it".to_owned());
     }
-    let launches = interval(&each);
-    Ok(Figure {
-        estimate: launches.estimate,
-        low: launches.low,
-        high: launches.high,
-        floor: quantile(&each, 0.1),
-        launches: each.len() as u32,
-        samples: each.len() as u32,
-    })
+    Ok(of_launches(&each, &each, 0.1))
 }
 
 /// A quantile of all launches' values together; its interval from launches
