@@ -12,8 +12,8 @@ use corolab_lab::tails::{Recorder, STOOD_STILL, Tails};
 use corolab_lab::workload::foreign::{BYSTANDERS, Case, WINDOW_NS, together};
 
 use crate::ceiling::ceiling;
+use crate::route::TaskCaller;
 use crate::stackful::Timer;
-use crate::workload::foreign::TaskCaller;
 
 /// Callers for a while, beside a heartbeat and, where a call blocks, tasks that
 /// are made ready before each call of the first caller.

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
+use corolab_lab::sample::Batch;
 use corolab_lab::stopwatch::nanos;
 use corolab_lab::tails::{QUEUE_WAIT, Recorder, Tails};
 use corolab_lab::workload::foreign;
@@ -17,7 +18,7 @@ use corosensei::stack::DefaultStack;
 
 use crate::fiber;
 use crate::stack::StackPool;
-use crate::stackful::{BlockInPlace, Coroutine, SpawnBlocking};
+use crate::stackful::{BlockInPlace, Coroutine, SpawnBlocking, Stackful};
 
 /// A way out of a task and back; `X` is what the task has in hand.
 pub trait Route<X> {
@@ -35,6 +36,31 @@ pub trait Route<X> {
         Tails::default()
     }
 }
+
+/// A route with what it calls. Whoever runs it knows neither: one call through
+/// a pointer for a whole batch, and a spawn for each scheduler instead of one
+/// for each pair.
+pub trait Caller<X> {
+    /// One batch of calls.
+    ///
+    /// # Errors
+    /// The callee's.
+    fn timed(self: Box<Self>, cx: &mut X, rounds: u64) -> io::Result<Batch>;
+
+    /// One call.
+    ///
+    /// # Errors
+    /// The callee's.
+    fn call(&mut self, cx: &mut X) -> io::Result<u64>;
+
+    /// What the calls told beside their time.
+    fn tails(self: Box<Self>) -> Tails;
+}
+
+/// A caller in a task of `S`.
+pub type TaskCaller<S> = Box<dyn for<'c> Caller<&'c <S as Stackful>::Cx> + Send>;
+/// A caller in a bare coroutine of `C`.
+pub type BareCaller<C> = Box<dyn for<'y> Caller<<C as Coroutine>::Yielder<'y>>>;
 
 /// From where the task is.
 #[derive(Clone, Copy, Debug)]

@@ -12,8 +12,8 @@ use corolab_lab::stopwatch::Stopwatch;
 use corolab_lab::tails::{Recorder, STOOD_STILL, Tails};
 use corolab_lab::workload::foreign::{BYSTANDERS, Case, WINDOW_NS, together};
 
+use crate::route::Caller;
 use crate::stackless::{Timer, park, unparker};
-use crate::workload::foreign::Caller;
 
 type Crowded = Arc<Crowd<Waker>>;
 

@@ -4,11 +4,13 @@
 use std::future::{Future, poll_fn};
 use std::io;
 use std::marker::PhantomData;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Instant;
 
+use corolab_lab::sample::Batch;
 use corolab_lab::stopwatch::nanos;
 use corolab_lab::tails::{QUEUE_WAIT, Recorder, Tails};
 use corolab_lab::workload::foreign;
@@ -42,6 +44,25 @@ pub trait Route: Send + 'static {
         Tails::default()
     }
 }
+
+/// A route with what it calls. Whoever runs it knows neither: one box for a
+/// whole batch, and a spawn for each scheduler instead of one for each pair.
+pub trait Caller: Send {
+    /// One batch of calls.
+    fn timed(self: Box<Self>, rounds: u64) -> Calling<'static, Batch>;
+
+    /// One call; a box of its own only where the task may wait.
+    ///
+    /// # Errors
+    /// The callee's.
+    fn call(&mut self) -> Result<io::Result<u64>, Calling<'_, u64>>;
+
+    /// What the calls told beside their time.
+    fn tails(self: Box<Self>) -> Tails;
+}
+
+/// Calls that may have to wait.
+pub type Calling<'c, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'c>>;
 
 /// From where the task is.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::child::Turns;
 use crate::condition::{Condition, Settings};
 use crate::sample::Refusal;
+use crate::turns::Turns;
 
 /// How a contender keeps a task that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -5,12 +5,12 @@
 
 use std::hint::black_box;
 
-use crate::child::Turns;
 use crate::condition::Condition;
 use crate::contender::{Assignment, Contender, Family, Offer};
 use crate::crew::Crew;
 use crate::sample::{Batch, Refusal};
 use crate::stopwatch::Stopwatch;
+use crate::turns::Turns;
 use corolab_syscalls::callee::Callee;
 
 use crate::workload::create::Written;

@@ -17,8 +17,8 @@ use corolab_lab::workload::foreign::{Case, together};
 use corolab_syscalls::callee::Callee;
 
 use crate::ceiling::ceiling;
-use crate::route::{Request, Route};
-use crate::stackful::{Coroutine, Stackful, Timer};
+use crate::route::{BareCaller, Caller, Request, Route, TaskCaller};
+use crate::stackful::{Coroutine, Timer};
 use crate::{beside, gate};
 
 /// Measures the workload on tasks of `S`, each of which calls by a route of its
@@ -97,31 +97,7 @@ fn batch<S: Timer>(
     together(batches)
 }
 
-/// A route with what it calls. Whoever runs it knows neither: one call through
-/// a pointer for a whole batch, and a spawn for each scheduler instead of one
-/// for each pair.
-pub trait Caller<X> {
-    /// One batch of calls.
-    ///
-    /// # Errors
-    /// The callee's.
-    fn timed(self: Box<Self>, cx: &mut X, rounds: u64) -> io::Result<Batch>;
-
-    /// One call.
-    ///
-    /// # Errors
-    /// The callee's.
-    fn call(&mut self, cx: &mut X) -> io::Result<u64>;
-
-    /// What the calls told beside their time.
-    fn tails(self: Box<Self>) -> Tails;
-}
-
-/// A caller in a task of `S`.
-pub type TaskCaller<S> = Box<dyn for<'c> Caller<&'c <S as Stackful>::Cx> + Send>;
-/// A caller in a bare coroutine of `C`.
-type BareCaller<C> = Box<dyn for<'y> Caller<<C as Coroutine>::Yielder<'y>>>;
-
+/// A route bound to a callee.
 struct Bound<R, K> {
     route: R,
     callee: Arc<K>,

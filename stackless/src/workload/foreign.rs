@@ -1,8 +1,6 @@
 //! `foreign`, stackless: a task that calls out is a poll that takes longer.
 
-use std::future::Future;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -16,7 +14,7 @@ use corolab_lab::workload::Gates;
 use corolab_lab::workload::foreign::{Case, together};
 use corolab_syscalls::callee::Callee;
 
-use crate::route::{Request, Route};
+use crate::route::{Caller, Calling, Request, Route};
 use crate::stackless::Timer;
 use crate::{beside, gate};
 
@@ -99,25 +97,7 @@ async fn batch<S: Timer>(
     together(batches)
 }
 
-/// A route with what it calls. Whoever runs it knows neither: one box for a
-/// whole batch, and a spawn for each scheduler instead of one for each pair.
-pub trait Caller: Send {
-    /// One batch of calls.
-    fn timed(self: Box<Self>, rounds: u64) -> Calling<'static, Batch>;
-
-    /// One call; a box of its own only where the task may wait.
-    ///
-    /// # Errors
-    /// The callee's.
-    fn call(&mut self) -> Result<io::Result<u64>, Calling<'_, u64>>;
-
-    /// What the calls told beside their time.
-    fn tails(self: Box<Self>) -> Tails;
-}
-
-/// Calls that may have to wait.
-pub type Calling<'c, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'c>>;
-
+/// A route bound to a callee.
 struct Bound<R, K> {
     route: R,
     callee: Arc<K>,

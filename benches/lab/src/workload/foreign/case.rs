@@ -10,11 +10,11 @@ use corolab_syscalls::callee::{self, Call, Callee};
 use corolab_syscalls::limits;
 
 use super::{ALONE, BESIDE, is_beside};
-use crate::child::Turns;
 use crate::condition::Params;
 use crate::contender::Assignment;
 use crate::notes;
 use crate::sample::{Batch, Refusal, Status};
+use crate::turns::Turns;
 
 /// The parameters, typed.
 #[derive(Clone, Copy, Debug)]
