@@ -12,12 +12,17 @@
 use std::io;
 use std::process::ExitCode;
 use std::thread::{self, JoinHandle, Thread};
+use std::time::Duration;
 
-use corolab_green::stackful::Stackful;
+use corolab_green::route::{Direct, Dyn};
+use corolab_green::stackful::{Stackful, Timer};
 use corolab_green::workload;
 use corolab_lab::condition::{Condition, Settings};
-use corolab_lab::contender::{Contender, Family, Offer};
+use corolab_lab::contender::{Assignment, Contender, Family, Offer};
+use corolab_lab::heap::Counting;
 use corolab_lab::sample::Refusal;
+use corolab_lab::turns::Turns;
+use corolab_lab::workload::foreign::{self, Ground};
 use corolab_lab::workload::{footprint, yield_now};
 use corolab_lab::{child, versions};
 
@@ -75,7 +80,27 @@ impl Stackful for Mine {
     }
 }
 
+impl Timer for Mine {
+    fn sleep(_: &Cx, time: Duration) {
+        thread::sleep(time);
+    }
+}
+
+/// Calls out of a task; further routes are types in `corolab_green::route`.
+fn foreign(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    match assignment.condition.params.word("route") {
+        Some(foreign::DYN) => workload::foreign::measure::<Mine, _>(assignment, turns, || Dyn),
+        _ => workload::foreign::measure::<Mine, _>(assignment, turns, || Direct),
+    }
+}
+
+/// What a batch asks of the heap is counted by the runner's own allocator.
+#[global_allocator]
+static HEAP: Counting = Counting;
+
 fn admits(condition: &Condition) -> Result<(), Refusal> {
+    let why = "the example brings no other route";
+    foreign::admits_direct(condition, Ground::OwnStack, true, foreign::not_offered, why)?;
     footprint::only(footprint::TASK, &condition.params, "nothing here is bare")?;
     yield_now::one_way_to_yield(&condition.params)
 }
@@ -95,7 +120,7 @@ const MINE: Contender = Contender {
         Offer::not_offered("ping_pong", "the example brings no channel"),
         Offer::measured("spawn", workload::spawn::measure::<Mine>),
         Offer::measured("footprint", workload::footprint::measure::<Mine>),
-        Offer::not_offered("foreign", "say by which routes calls leave your tasks"),
+        Offer::measured("foreign", foreign),
     ],
     admits,
 };

@@ -29,7 +29,8 @@ fn both_stand_beside_the_built_in_contenders() {
     let dir = tempfile::tempdir().unwrap();
     let record = dir.path().join("record");
     let output = corolab()
-        .args(["run", "--smoke", "-q", "-f", "^yield/tasks=2$", "--out"])
+        .args(["run", "--smoke", "-q", "-f"])
+        .args(["^(yield/tasks=2|foreign/callee=noop)$", "--out"])
         .arg(&record)
         .arg("--runner")
         .arg(example("corolab-green", "bring_your_own_stackful"))
@@ -42,6 +43,8 @@ fn both_stand_beside_the_built_in_contenders() {
         "yield/my-threads/tasks=2",
         "yield/my-futures/tasks=2",
         "yield/may/tasks=2",
+        "foreign/my-threads/callee=noop",
+        "foreign/my-futures/callee=noop",
     ] {
         let samples = of_kind(&lines(&record), "sample");
         let of_it = samples
@@ -49,4 +52,24 @@ fn both_stand_beside_the_built_in_contenders() {
             .filter(|sample| sample["condition"] == condition);
         assert_eq!(of_it.count(), 2, "{condition}");
     }
+    // One of them counts its heap, the other says that it does not.
+    let summary = std::fs::read_to_string(record.join("summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    let heap = |contender: &str| {
+        let id = format!("foreign/{contender}/callee=noop:heap_per_op");
+        let rows = summary["rows"].as_array().unwrap();
+        rows.iter()
+            .find(|row| row["id"] == id.as_str())
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(heap("my-threads")["status"], "ok");
+    let silent = heap("my-futures");
+    assert_eq!(silent["status"], "not_supported");
+    let why = silent["reason"].as_str().unwrap();
+    assert!(why.contains("does not count its heap"), "{why}");
+    let hop = "foreign/my-threads/callee=noop,route=spawn-blocking:time_per_op";
+    let rows = summary["rows"].as_array().unwrap();
+    let hop = rows.iter().find(|row| row["id"] == hop).unwrap();
+    assert_eq!(hop["status"], "not_offered");
 }

@@ -16,13 +16,17 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
+use std::time::Duration;
 
 use corolab_lab::condition::{Condition, Settings};
-use corolab_lab::contender::{Contender, Family, Offer};
+use corolab_lab::contender::{Assignment, Contender, Family, Offer};
 use corolab_lab::sample::Refusal;
+use corolab_lab::turns::Turns;
+use corolab_lab::workload::foreign::{self, Ground};
 use corolab_lab::workload::{footprint, yield_now};
 use corolab_lab::{child, versions};
-use corolab_stackless::stackless::{Stackless, self_wake};
+use corolab_stackless::route::{Direct, Dyn};
+use corolab_stackless::stackless::{Stackless, Timer, self_wake};
 use corolab_stackless::workload;
 
 /// Your scheduler; here the kernel's.
@@ -110,7 +114,23 @@ impl Stackless for Mine {
     }
 }
 
+impl Timer for Mine {
+    async fn sleep(_: &Cx, time: Duration) {
+        thread::sleep(time); // its thread polls nobody else
+    }
+}
+
+/// Calls out of a task; further routes are types in `corolab_stackless::route`.
+fn foreign(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal> {
+    match assignment.condition.params.word("route") {
+        Some(foreign::DYN) => workload::foreign::measure::<Mine, _>(assignment, turns, || Dyn),
+        _ => workload::foreign::measure::<Mine, _>(assignment, turns, || Direct),
+    }
+}
+
 fn admits(condition: &Condition) -> Result<(), Refusal> {
+    let why = "the example brings no other route";
+    foreign::admits_direct(condition, Ground::Thread, true, foreign::not_offered, why)?;
     footprint::only(footprint::TASK, &condition.params, "nothing here is bare")?;
     yield_now::one_way_to_yield(&condition.params)
 }
@@ -130,7 +150,7 @@ const MINE: Contender = Contender {
         Offer::not_offered("ping_pong", "the example brings no channel"),
         Offer::measured("spawn", workload::spawn::measure::<Mine>),
         Offer::measured("footprint", workload::footprint::measure::<Mine>),
-        Offer::not_offered("foreign", "say by which routes calls leave your tasks"),
+        Offer::measured("foreign", foreign),
     ],
     admits,
 };

@@ -189,16 +189,14 @@ fn foreign_calling<K: Callee>(
 
 const NO_TASK: &str = "a plain call leaves no task: direct is measured";
 
-const LACKS: &[foreign::Lack] = &[
-    (foreign::PARENT_STACK, foreign::senseless, NO_TASK),
-    (foreign::BIG_STACK, foreign::senseless, NO_TASK),
-    (foreign::SUSPEND, foreign::senseless, NO_TASK),
-    (foreign::BLOCK_IN_PLACE, foreign::senseless, NO_TASK),
-    (foreign::SPAWN_BLOCKING, foreign::senseless, NO_TASK),
-];
-
 fn admits(condition: &Condition) -> Result<(), Refusal> {
-    foreign::admits(condition, Ground::Thread, false, LACKS)?;
+    foreign::admits_direct(
+        condition,
+        Ground::Thread,
+        false,
+        foreign::senseless,
+        NO_TASK,
+    )?;
     switch::one_layout(&condition.params)?;
     create::no_memory_of_its_own(&condition.params)?;
     footprint::only(

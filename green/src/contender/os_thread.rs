@@ -130,18 +130,16 @@ fn foreign(assignment: &Assignment, turns: &mut dyn Turns) -> Result<(), Refusal
 
 const ITS_OWN: &str = "a thread calls from a stack of its own and may block: direct is measured";
 
-const LACKS: &[foreign::Lack] = &[
-    (foreign::PARENT_STACK, foreign::senseless, ITS_OWN),
-    (foreign::BIG_STACK, foreign::senseless, ITS_OWN),
-    (foreign::SUSPEND, foreign::senseless, ITS_OWN),
-    (foreign::BLOCK_IN_PLACE, foreign::senseless, ITS_OWN),
-    (foreign::SPAWN_BLOCKING, foreign::senseless, ITS_OWN),
-];
-
 const ON_A_SCHEDULER: &str = "threads are on the kernel's scheduler; form=task is measured";
 
 fn admits(condition: &Condition) -> Result<(), Refusal> {
-    foreign::admits(condition, Ground::OwnStack, true, LACKS)?;
+    foreign::admits_direct(
+        condition,
+        Ground::OwnStack,
+        true,
+        foreign::senseless,
+        ITS_OWN,
+    )?;
     footprint::only(footprint::TASK, &condition.params, ON_A_SCHEDULER)?;
     yield_now::one_way_to_yield(&condition.params)?;
     ping_pong::one_kind_of_channel(&condition.params)

@@ -6,7 +6,7 @@ mod case;
 use super::{Layer, Param, STACK_PARAM, Scale, Usual, WORKERS_PARAM, Way, Workload};
 use crate::condition::Params;
 
-pub use admits::{Ground, Lack, admits, not_offered, senseless};
+pub use admits::{Ground, Lack, admits, admits_direct, not_offered, senseless};
 pub use case::{Case, direct, through_object, together};
 
 /// The workload's statement.

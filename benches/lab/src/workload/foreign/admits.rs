@@ -1,7 +1,10 @@
 //! Which pairs of host and route make sense, known before anything runs.
 
 use super::case::entry;
-use super::{BLOCK_IN_PLACE, DIRECT, DYN, SPAWN_BLOCKING, WORKLOAD, is_beside};
+use super::{
+    BIG_STACK, BLOCK_IN_PLACE, DIRECT, DYN, PARENT_STACK, SPAWN_BLOCKING, SUSPEND, WORKLOAD,
+    is_beside,
+};
 use crate::condition::Condition;
 use crate::sample::Refusal;
 use crate::workload::STACK;
@@ -75,9 +78,31 @@ pub fn admits(
     Ok(())
 }
 
+/// The same for hosts whose calls leave straight from the task and in no other
+/// way, for one reason.
+///
+/// # Errors
+/// The refusal that becomes the condition's row.
+pub fn admits_direct(
+    condition: &Condition,
+    ground: Ground,
+    others: bool,
+    refusal: fn(&'static str) -> Refusal,
+    why: &'static str,
+) -> Result<(), Refusal> {
+    let further = [
+        PARENT_STACK,
+        BIG_STACK,
+        SUSPEND,
+        BLOCK_IN_PLACE,
+        SPAWN_BLOCKING,
+    ];
+    let lacks = further.map(|route| (route, refusal, why));
+    admits(condition, ground, others, &lacks)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::PARENT_STACK;
     use super::*;
     use crate::condition::Params;
 
