@@ -16,6 +16,35 @@ fn code(output: &Output) -> Option<i32> {
 }
 
 #[test]
+fn too_few_descriptors_cost_the_children_that_find_none_and_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = dir.path().join("record");
+    let mut limited = std::process::Command::new("sh");
+    let binary = env!("CARGO_BIN_EXE_corolab");
+    limited.args(["-c", "ulimit -n 40; exec \"$0\" \"$@\"", binary]);
+    limited.args(["run", "--smoke", "-q", "-f", "^yield/tasks=2$", "--out"]);
+    let output = limited.arg(&record).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let summary = fs::read_to_string(record.join("summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    let of = |status: &str| {
+        let rows = summary["rows"].as_array().unwrap().iter();
+        rows.filter(|row| row["status"] == status)
+            .collect::<Vec<_>>()
+    };
+    assert!(!of("ok").is_empty(), "whoever came first is measured");
+    let without = of("infeasible");
+    assert!(!without.is_empty(), "{}", said(&output));
+    for row in without {
+        let why = row["reason"].as_str().unwrap();
+        assert!(
+            why.contains("the limit is 40") && why.contains("ulimit -n"),
+            "{why}"
+        );
+    }
+}
+
+#[test]
 fn a_filter_that_matches_nothing_names_the_way_out() {
     let output = run(&["run", "-f", "nothing_like_that"]);
     assert_eq!(code(&output), Some(2));

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use corolab_lab::contender::Profile;
 use corolab_lab::sample::{Refusal, Status};
 use corolab_lab::wire::{self, FromChild, ToChild};
-use corolab_syscalls::clock;
+use corolab_syscalls::callee::descriptors_are_short;
 use corolab_syscalls::process::{Binding, Signal, bind, has_ended, readable, signal_group};
+use corolab_syscalls::{clock, limits};
 
 use super::ending;
 use super::program::Program;
@@ -33,6 +34,20 @@ pub struct Child {
     ended: bool,
 }
 
+/// Why a child cannot be started. The children of a block stand side by side,
+/// and each takes four descriptors of the parent's.
+fn no_start(program: &Program, why: &io::Error) -> Refusal {
+    if !descriptors_are_short(why) {
+        let path = program.path.display();
+        return Refusal::failed(format!("{path} cannot be started: {why}"));
+    }
+    let limit = limits::open_files().map_or("unknown".to_owned(), |files| files.to_string());
+    Refusal::infeasible(format!(
+        "no descriptor is left for one more child ({why}): the limit is {limit}, and each child of a \
+         block takes four; ulimit -n 1024 has room for every block"
+    ))
+}
+
 impl Child {
     /// Starts `program` confined to `cpus`, with `padding` bytes of environment
     /// more, so that each launch has addresses of its own.
@@ -40,12 +55,7 @@ impl Child {
     /// # Errors
     /// The executable is not there, or the kernel refuses it.
     pub fn start(program: &Program, cpus: &[u32], padding: usize) -> Result<Self, Refusal> {
-        let not_there = |why: io::Error| {
-            Refusal::failed(format!(
-                "{} cannot be started: {why}",
-                program.path.display()
-            ))
-        };
+        let not_there = |why: io::Error| no_start(program, &why);
         let (theirs_in, questions) = io::pipe().map_err(not_there)?;
         let (answers, theirs_out) = io::pipe().map_err(not_there)?;
         let mut command = Command::new(&program.path);
